@@ -1,0 +1,27 @@
+# What helps to install and to integrate.
+EXTRA_DIST += \
+	%D%/apt-source.sh \
+	%D%/demo.sh \
+	%D%/libocispec.sh \
+	%D%/packages.txt \
+	%D%/quickstart.sh
+
+# Shell completion, from the verbs' own tables. The program is asked, so it must run here: a cross build
+# has none (configure --host), and says so.
+COMPLETIONS = %D%/completion/sandtrace %D%/completion/_sandtrace %D%/completion/sandtrace.fish
+CLEANFILES += $(COMPLETIONS)
+if !CROSS_BUILD
+bashcompletiondir = $(datadir)/bash-completion/completions
+nodist_bashcompletion_DATA = %D%/completion/sandtrace
+zshcompletiondir = $(datadir)/zsh/site-functions
+nodist_zshcompletion_DATA = %D%/completion/_sandtrace
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+nodist_fishcompletion_DATA = %D%/completion/sandtrace.fish
+endif
+COMPLETION = $(MKDIR_P) $(@D) && ./sandtrace$(EXEEXT) completion
+%D%/completion/sandtrace: sandtrace$(EXEEXT)
+	$(AM_V_GEN)$(COMPLETION) bash >$@.tmp && mv $@.tmp $@
+%D%/completion/_sandtrace: sandtrace$(EXEEXT)
+	$(AM_V_GEN)$(COMPLETION) zsh >$@.tmp && mv $@.tmp $@
+%D%/completion/sandtrace.fish: sandtrace$(EXEEXT)
+	$(AM_V_GEN)$(COMPLETION) fish >$@.tmp && mv $@.tmp $@

@@ -1,0 +1,31 @@
+/* launch: starts sandtrace-monitor, hands it its order, waits until it watches.
+ *
+ * In two steps, so that the monitor comes up while the hook works out the order. It gets no environment and
+ * no fd of ours but the two pipes. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct st_launch {
+    int order_fd, answer_fd; /* our ends */
+    pid_t pid;
+};
+
+#define ST_LAUNCH_NONE                                                                                       \
+    {                                                                                                        \
+        .order_fd = -1, .answer_fd = -1                                                                      \
+    }
+
+int st_launch_begin(const char *program, struct st_launch *l, struct st_error *err);
+
+/* 0 only when the monitor said that marks, rules and the first record are in place. */
+int st_launch_order(struct st_launch *l, const struct st_buf *order, int64_t timeout_ms,
+                    struct st_error *err);
+
+/* Ends a monitor that has not said so, closes what is open. */
+void st_launch_end(struct st_launch *l);
+#define st_auto_launch __attribute__((cleanup(st_launch_end))) struct st_launch

@@ -1,0 +1,18 @@
+# L5: sandtrace-hook, and the files for Podman's hooks directory.
+pkglibexec_PROGRAMS += sandtrace-hook
+sandtrace_hook_SOURCES = \
+	%D%/launch.c %D%/launch.h \
+	%D%/main.c \
+	%D%/order.c %D%/order.h \
+	%D%/poststop.c %D%/poststop.h
+sandtrace_hook_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/%D%
+sandtrace_hook_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
+sandtrace_hook_LDADD = libmonitor.a liboci.a libconfig.a libmodel.a libbase.a $(OCISPEC_LIBS) $(BASE_LIBS)
+
+# Podman reads $(datadir)/containers/oci/hooks.d; installed beside our data, linked there by who wants it.
+hooksdir = $(pkgdatadir)/hooks.d
+nodist_hooks_DATA = %D%/50-sandtrace.json %D%/50-sandtrace-poststop.json
+CLEANFILES += $(nodist_hooks_DATA)
+EXTRA_DIST += %D%/50-sandtrace.json.in %D%/50-sandtrace-poststop.json.in
+%D%/50-sandtrace.json %D%/50-sandtrace-poststop.json: %: %.in Makefile
+	$(AM_V_GEN)mkdir -p $(@D) && $(SED) 's|@pkglibexecdir@|$(pkglibexecdir)|' $< >$@.tmp && mv $@.tmp $@

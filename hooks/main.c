@@ -1,0 +1,190 @@
+/* sandtrace-hook: the OCI hook. Works alone (Podman's hooks directory) and as what the shim puts into a
+ * bundle.
+ *
+ *   sandtrace-hook create|poststop [--config FILE]        container state (JSON) on standard input
+ *
+ * The shim adds to create what it has put into the bundle: --listener SOCKET (where the runtime sends the fd
+ * of seccomp notifications), --floor NOTE (oci/floor_edit.h).
+ *
+ * create: starts the monitor and returns 0 only when it watches; anything else stops the container from
+ * starting, with the reason on standard error, which engines show. poststop: waits for the sealed trace; a
+ * container that is gone can't be un-gone, so that it never fails for what the monitor did. */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "launch.h"
+#include "oci/config_edit.h"
+#include "oci/facts.h"
+#include "oci/hook_edit.h"
+#include "oci/select.h"
+#include "oci/state.h"
+#include "order.h"
+#include "poststop.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POSTSTOP_MS 10000
+
+struct call {
+    const char *verb;
+    const char *config, *listener, *floor;
+};
+
+static int usage(FILE *out)
+{
+    fputs("sandtrace-hook " PACKAGE_VERSION "\n"
+          "usage: sandtrace-hook create|poststop [--config FILE]   (container state as JSON on standard "
+          "input)\n"
+          "An OCI hook; engines call it. See sandtrace-hook(8).\n",
+          out);
+    return out == stdout ? 0 : 2;
+}
+
+/* The value of an option, after a space or an equals sign; NULL: it is another one. */
+static const char *value_of(const char *option, int argc, char **argv, int *at)
+{
+    size_t len = strlen(option);
+
+    if (strncmp(argv[*at], option, len) != 0)
+        return NULL;
+    if (argv[*at][len] == '=')
+        return argv[*at] + len + 1;
+    return argv[*at][len] == '\0' && *at + 1 < argc ? argv[++*at] : NULL;
+}
+
+static bool parse_call(int argc, char **argv, struct call *call)
+{
+    const struct {
+        const char *option;
+        const char **value;
+    } options[] = {
+        {"--config", &call->config}, {"--listener", &call->listener}, {ST_OCI_FLOOR_OPTION, &call->floor}};
+
+    for (int i = 1; i < argc; i++) {
+        const char *value = NULL;
+
+        for (size_t k = 0; !value && k < sizeof(options) / sizeof(options[0]); k++)
+            if ((value = value_of(options[k].option, argc, argv, &i)))
+                *options[k].value = value;
+        if (value)
+            continue;
+        if (call->verb || argv[i][0] == '-')
+            return false;
+        call->verb = argv[i];
+    }
+    return call->verb != NULL;
+}
+
+static int select_policy(const struct st_config *config, const struct st_oci_state *state,
+                         const struct st_json_node *root, struct st_selection *out, struct st_error *err)
+{
+    const struct st_select_rules rules = {.default_policy = config->default_policy,
+                                          .policy_paths = config->policy_paths,
+                                          .policy_from_env = config->policy_from_env,
+                                          .allow_disable = config->allow_disable,
+                                          .light_pods = config->pod_sandbox == ST_POD_SANDBOX_LIGHT};
+    const struct st_select_input input = {.id = state->id,
+                                          .annotations = st_json_get(root, "annotations"),
+                                          .env = st_json_get(st_json_get(root, "process"), "env")};
+
+    return st_oci_select(&rules, &input, out, err);
+}
+
+static int make_places(const struct st_config *config, struct st_error *err)
+{
+    if (st_mkdir_p(config->state_dir, 0755, err) < 0)
+        return -err->errnum;
+    return st_mkdir_p(config->log_dir, 0750, err);
+}
+
+/* The container's root as the kernel's mount tables will have it. */
+static int find_rootfs(const struct st_oci_state *state, const struct st_json_node *root, char out[PATH_MAX],
+                       struct st_error *err)
+{
+    const char *path = st_json_str(st_json_get(st_json_get(root, "root"), "path"), NULL);
+    st_auto_free char *joined = NULL;
+
+    if (!path)
+        return st_fail(err, EINVAL, "config.json names no root.path");
+    joined = path[0] == '/' ? st_xstrdup(path) : st_xasprintf("%s/%s", state->bundle, path);
+    if (!realpath(joined, out))
+        return st_fail_errno(err, "the container's root %s", joined);
+    return 0;
+}
+
+static int create(const struct call *call, const struct st_config *config, const struct st_oci_state *state,
+                  struct st_error *err)
+{
+    st_auto_buf facts = ST_BUF_INIT, order = ST_BUF_INIT;
+    st_auto_launch launch = ST_LAUNCH_NONE;
+    st_auto_oci_config oci = NULL;
+    struct st_selection selection;
+    struct st_order_input in = {.config = config,
+                                .state = state,
+                                .selection = &selection,
+                                .facts = &facts,
+                                .control_gid = -1,
+                                .listener = call->listener,
+                                .floor = call->floor};
+    char rootfs[PATH_MAX];
+    gid_t gid = 0;
+
+    if (state->pid <= 0)
+        return st_fail(err, EINVAL,
+                       "the runtime named no process: call this as a createRuntime or prestart hook");
+    /* The monitor comes up while we read. */
+    if (st_launch_begin(config->monitor, &launch, err) < 0)
+        return -err->errnum;
+    if (st_oci_config_load(state->bundle, NULL, &oci, err) < 0 ||
+        select_policy(config, state, st_oci_config_root(oci), &selection, err) < 0)
+        return -err->errnum;
+    if (selection.disabled)
+        return 0;
+    st_oci_facts(oci, state->bundle, &facts);
+    in.rootfs = rootfs;
+    if (find_rootfs(state, st_oci_config_root(oci), rootfs, err) < 0 ||
+        st_config_control_gid(config, "/etc/group", &gid, err) < 0 || make_places(config, err) < 0)
+        return -err->errnum;
+    if (config->control_group)
+        in.control_gid = gid;
+    st_order_write(&order, &in);
+    return st_launch_order(&launch, &order, config->hook_timeout_ms, err);
+}
+
+static int run(const struct call *call, struct st_error *err)
+{
+    st_auto_buf input = ST_BUF_INIT;
+    st_auto_config config = NULL;
+    st_auto_oci_state state = {0};
+
+    if (st_read_fd(STDIN_FILENO, ST_OCI_STATE_MAX, &input, err) < 0 ||
+        st_oci_state_parse(input.data, input.len, &state, err) < 0)
+        return st_wrap(err, "container state on standard input");
+    if (st_config_load(call->config, &config, err) < 0)
+        return -err->errnum;
+    if (strcmp(call->verb, "create") == 0)
+        return create(call, config, &state, err);
+    return st_poststop_wait(config->state_dir, state.id, POSTSTOP_MS, err);
+}
+
+int main(int argc, char **argv)
+{
+    struct st_error err = {0};
+    struct call call = {0};
+
+    if (argc == 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "--help") == 0))
+        return usage(stdout);
+    if (!parse_call(argc, argv, &call) ||
+        (strcmp(call.verb, "create") != 0 && strcmp(call.verb, "poststop") != 0))
+        return usage(stderr);
+    if (run(&call, &err) < 0) {
+        fprintf(stderr, "sandtrace: %s\n", err.msg);
+        return strcmp(call.verb, "create") == 0 ? 1 : 0;
+    }
+    return 0;
+}

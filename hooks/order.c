@@ -1,0 +1,65 @@
+/* order: see order.h. */
+#include "order.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+static const char *freezer_name(enum st_freezer_choice choice)
+{
+    return choice == ST_FREEZER_V1 ? "v1" : choice == ST_FREEZER_V2 ? "v2" : "auto";
+}
+
+static void write_dirs(struct st_jw *w, char *const *dirs)
+{
+    st_jw_key(w, "policy_dirs");
+    st_jw_array(w);
+    for (; *dirs; dirs++)
+        st_jw_str(w, *dirs);
+    st_jw_end(w, ']');
+}
+
+void st_order_write(struct st_buf *out, const struct st_order_input *in)
+{
+    const struct st_config *c = in->config;
+    const struct st_selection *sel = in->selection;
+    const char *id = in->state->id;
+    st_auto_free char *state_dir = st_xasprintf("%s/%s", c->state_dir, id);
+    st_auto_free char *trace = st_xasprintf("%s/%s.jsonl", c->log_dir, id);
+    char now[ST_RFC3339_SIZE];
+    st_auto_free char *trace_id = NULL;
+    struct st_jw w;
+
+    st_format_rfc3339(st_now_wall_us(), now);
+    trace_id = st_xasprintf("%s@%s", id, now);
+    st_jw_init(&w, out);
+    st_jw_object(&w);
+    st_jw_kstr(&w, "agent_id", sel->agent_id ? sel->agent_id : id);
+    st_jw_kbool(&w, "allow_unsigned", c->allow_unsigned);
+    st_jw_kint(&w, "control_gid", in->control_gid);
+    st_jw_key(&w, "facts");
+    st_jw_raw(&w, in->facts->data, in->facts->len);
+    if (in->floor) {
+        st_jw_key(&w, "floor");
+        st_jw_raw(&w, in->floor, strlen(in->floor));
+    }
+    st_jw_kstr(&w, "freezer", freezer_name(c->freezer));
+    st_jw_kstr(&w, "id", id);
+    st_jw_kstr(&w, "key_dir", c->key_dir);
+    st_jw_kbool(&w, "light", sel->light);
+    st_jw_kstr(&w, "listener", in->listener);
+    st_jw_kstr(&w, "mode", sel->mode);
+    st_jw_kstr(&w, "on_worker_failure", c->on_worker_failure == ST_WORKER_FAILURE_PAUSE ? "pause" : "kill");
+    st_jw_kint(&w, "pid", in->state->pid);
+    st_jw_kstr(&w, "policy", sel->policy);
+    write_dirs(&w, c->policy_dirs);
+    st_jw_kstr(&w, "rootfs", in->rootfs);
+    st_jw_kstr(&w, "state_dir", state_dir);
+    st_jw_kstr(&w, "trace", trace);
+    st_jw_kstr(&w, "trace_id", sel->trace_id ? sel->trace_id : trace_id);
+    st_jw_kint(&w, "worker_grace_ms", c->worker_grace_ms);
+    st_jw_end(&w, '}');
+}

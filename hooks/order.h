@@ -1,0 +1,22 @@
+/* order: writes what monitor/order.h reads. */
+#pragma once
+
+#include "base/buf.h"
+#include "config/config.h"
+#include "oci/select.h"
+#include "oci/state.h"
+
+#include <sys/types.h>
+
+struct st_order_input {
+    const struct st_config *config;
+    const struct st_oci_state *state;
+    const struct st_selection *selection;
+    const struct st_buf *facts; /* canonical JSON object */
+    const char *rootfs;         /* real path */
+    int64_t control_gid;        /* -1: root only */
+    const char *listener;       /* socket for seccomp notifications; NULL: nothing is notified */
+    const char *floor;          /* note of the floor, JSON; NULL: there is none */
+};
+
+void st_order_write(struct st_buf *out, const struct st_order_input *in);

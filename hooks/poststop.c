@@ -1,0 +1,73 @@
+/* poststop: see poststop.h. */
+#include "poststop.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+
+/* By the directory's fd, as the monitor bound it. */
+static int connect_control(int dirfd)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    st_auto_fd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d/control.sock", dirfd);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+        return -1;
+    return st_steal_fd(&fd);
+}
+
+static int64_t ms_left(int64_t deadline)
+{
+    return (deadline - st_now_mono_ns()) / 1000000;
+}
+
+/* The monitor answers when the trace is sealed, and hangs up when it goes. */
+static void await_answer(int dirfd, int64_t deadline)
+{
+    static const char request[] = "{\"request\":\"stopped\"}\n";
+    st_auto_fd fd = connect_control(dirfd);
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+
+    if (fd < 0 || send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) < 0)
+        return;
+    while (ms_left(deadline) > 0 && poll(&p, 1, (int)ms_left(deadline)) < 0 && errno == EINTR)
+        continue;
+}
+
+/* A monitor that lives holds the lock on monitor.pid, whoever of its processes answers or not. */
+static bool monitor_lives(int dirfd)
+{
+    st_auto_fd fd = openat(dirfd, "monitor.pid", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+int st_poststop_wait(const char *state_dir, const char *id, int64_t timeout_ms, struct st_error *err)
+{
+    int64_t deadline = st_now_mono_ns() + timeout_ms * 1000000;
+    struct timespec ts = {.tv_nsec = 1000000};
+    st_auto_fd parent = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), dirfd = -1;
+
+    if (parent < 0)
+        return errno == ENOENT ? 0 : st_fail_errno(err, "%s", state_dir);
+    dirfd = openat(parent, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dirfd < 0)
+        return errno == ENOENT ? 0 : st_fail_errno(err, "%s/%s", state_dir, id);
+    await_answer(dirfd, deadline);
+    while (monitor_lives(dirfd)) {
+        if (ms_left(deadline) <= 0)
+            return st_fail(err, ETIMEDOUT, "the monitor of %s has not sealed its trace yet", id);
+        nanosleep(&ts, NULL);
+    }
+    return 0;
+}

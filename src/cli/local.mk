@@ -1,0 +1,49 @@
+# L5: sandtrace, one file a verb.
+bin_PROGRAMS += sandtrace
+sandtrace_SOURCES = \
+	%D%/cli.h \
+	%D%/control_client.c %D%/control_client.h \
+	%D%/decide.c %D%/decide.h \
+	%D%/decompress.c %D%/decompress.h \
+	%D%/filter.c %D%/filter.h \
+	%D%/follow.c %D%/follow.h \
+	%D%/input.c %D%/input.h \
+	%D%/listener.c %D%/listener.h \
+	%D%/main.c \
+	%D%/options.c \
+	%D%/pause_view.c %D%/pause_view.h \
+	%D%/policy_cases.c \
+	%D%/policy_diff.c \
+	%D%/policy_event.c %D%/policy_event.h \
+	%D%/policy_list.c \
+	%D%/policy_test.c \
+	%D%/policy_text.c \
+	%D%/policy_trace.c \
+	%D%/progress.c %D%/progress.h \
+	%D%/rejudge.c %D%/rejudge.h \
+	%D%/request.c %D%/request.h \
+	%D%/show.c %D%/show.h \
+	%D%/term.h \
+	%D%/trust.c %D%/trust.h \
+	%D%/verb_approve.c \
+	%D%/verb_deny.c \
+	%D%/verb_keygen.c \
+	%D%/verb_kill.c \
+	%D%/verb_pause.c \
+	%D%/verb_pending.c \
+	%D%/verb_policy.c %D%/verb_policy.h \
+	%D%/verb_ps.c \
+	%D%/verb_reload.c \
+	%D%/verb_resume.c \
+	%D%/verb_watch.c \
+	%D%/watch_view.c %D%/watch_view.h \
+	%D%/verb_completion.c \
+	%D%/verb_report.c %D%/report.h %D%/report_data.c %D%/report_tables.c %D%/report_text.c %D%/report_html.c \
+	%D%/tally.c %D%/tally.h \
+	%D%/verb_stream.c \
+	%D%/verb_verify.c %D%/verify_input.c %D%/verify_input.h %D%/verify_print.c %D%/verify_print.h \
+	%D%/verb_version.c \
+	%D%/verbs.c %D%/verbs.h
+sandtrace_LDFLAGS = $(AM_LDFLAGS) $(ST_PIE_LDFLAGS)
+sandtrace_CPPFLAGS = $(AM_CPPFLAGS) $(NETTLE_CFLAGS) $(SODIUM_CFLAGS)
+sandtrace_LDADD = libconfig.a libmonitor.a libpolicy.a $(POLICY_LIBS) $(AUDIT_LIBS)

@@ -1,0 +1,26 @@
+/* rejudge: what a policy says of events that are in a trace already, with the same code that the monitor
+ * uses. */
+#pragma once
+
+#include "audit/decode.h"
+#include "base/error.h"
+#include "cli/cli.h"
+
+struct st_policy;
+struct st_rejudge;
+
+/* A policy by name or path, as st_policy_load takes it; names are looked for in the configuration's folders.
+ * What is wrong with it is printed. */
+struct st_rejudge *st_rejudge_new(const struct st_cli *cli, const struct st_verb *verb, const char *policy);
+/* By a policy that is loaded already. */
+struct st_rejudge *st_rejudge_of(struct st_policy *policy);
+void st_rejudge_free(struct st_rejudge *j);
+void st_rejudge_freep(struct st_rejudge **j);
+#define st_auto_rejudge __attribute__((cleanup(st_rejudge_freep))) struct st_rejudge *
+
+/* The verdict, until the next one. Events that no policy speaks of (lifecycle, checkpoint …) are allowed. */
+void st_rejudge_event(struct st_rejudge *j, const struct st_decoded *d, struct st_verdict *out);
+const char *st_rejudge_name(const struct st_rejudge *j);
+
+/* Was the operation refused at the time, so that nothing came of it? */
+bool st_was_refused(const struct st_decoded *d);

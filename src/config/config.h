@@ -1,0 +1,47 @@
+/* config: the configuration file, sandtrace.yaml(5), whole and checked, or an error that says where.
+ *
+ * Read by every program of ours. An environment variable wins over the file, the file over the built-in
+ * default. Nothing here opens, makes or resolves what the settings name. */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum st_worker_failure { ST_WORKER_FAILURE_KILL, ST_WORKER_FAILURE_PAUSE };
+enum st_freezer_choice { ST_FREEZER_AUTO, ST_FREEZER_V1, ST_FREEZER_V2 };
+enum st_pod_sandbox { ST_POD_SANDBOX_LIGHT, ST_POD_SANDBOX_FULL };
+
+struct st_config {
+    char *file;    /* what was read; NULL: there is none, these are the defaults */
+    char *runtime; /* path or name of the real runtime; NULL: look for runc, then crun */
+    char *hook, *monitor;
+    char *state_dir, *log_dir, *key_dir;
+    char **policy_dirs;   /* searched in order; NULL-terminated, never empty */
+    char *default_policy; /* a name, or an absolute path */
+    char *control_group;  /* name or number; NULL: only root */
+    bool policy_paths, policy_from_env, allow_disable, allow_unsigned;
+    enum st_worker_failure on_worker_failure;
+    enum st_freezer_choice freezer; /* which control group hierarchy freezes */
+    enum st_pod_sandbox pod_sandbox;
+    int64_t worker_grace_ms, hook_timeout_ms;
+};
+
+/* file: given by --config; NULL: SANDTRACE_CONFIG, else the default place, and only there may it be
+ * absent. The file must belong to root or to the caller and be writable by nobody else. */
+int st_config_load(const char *file, struct st_config **out, struct st_error *err);
+void st_config_free(struct st_config *config);
+void st_config_freep(struct st_config **config);
+#define st_auto_config __attribute__((cleanup(st_config_freep))) struct st_config *
+
+/* The same from a text; name is used in messages. For tests and fuzzers. */
+int st_config_parse(const char *name, const char *text, size_t len, struct st_config **out,
+                    struct st_error *err);
+
+/* The number of control_group, looked up in the group file (/etc/group); -1 where none is set. Not by NSS,
+ * which static programs can't load. */
+int st_config_control_gid(const struct st_config *config, const char *group_file, gid_t *out,
+                          struct st_error *err);

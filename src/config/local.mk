@@ -1,0 +1,5 @@
+# L2: the configuration file.
+noinst_LIBRARIES += libconfig.a
+libconfig_a_SOURCES = \
+	%D%/config.c %D%/config.h \
+	%D%/group.c

@@ -1,0 +1,279 @@
+/* commission: see commission.h. */
+#include "monitor/commission.h"
+
+#include "base/cleanup.h"
+#include "base/mountinfo.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <utime.h>
+
+/* ---- the floor ---- */
+
+static bool is_readonly(int fd)
+{
+    struct statvfs v;
+
+    return fd >= 0 && fstatvfs(fd, &v) == 0 && (v.f_flag & ST_RDONLY);
+}
+
+/* Where what is changed lies: an entry in its directory, an object by itself. */
+static int place_of(const struct st_commission *c)
+{
+    bool entry = c->request->what->kind == ST_MUT_CREATE || c->request->what->kind == ST_MUT_BIND ||
+                 c->request->what->kind == ST_MUT_DELETE || c->request->what->kind == ST_MUT_RENAME ||
+                 c->object->object < 0;
+
+    return entry ? c->object->parent : c->object->object;
+}
+
+static const char *point_of(const struct st_mounts *mounts, uint64_t id)
+{
+    for (size_t i = 0; id && i < mounts->n; i++)
+        if ((uint64_t)mounts->list[i].id == id)
+            return mounts->list[i].point;
+    return NULL;
+}
+
+static bool is_floor(const struct st_order *order, const char *point)
+{
+    if (!point)
+        return false;
+    if (strcmp(point, "/") == 0)
+        return order->floor_root;
+    for (size_t i = 0; i < order->n_floor_points; i++)
+        if (strcmp(order->floor_points[i], point) == 0)
+            return true;
+    return false;
+}
+
+static bool needs_relief(const struct st_order *order, const struct st_mounts *mounts, int fd)
+{
+    return is_readonly(fd) && is_floor(order, point_of(mounts, st_mount_of(fd)));
+}
+
+bool st_commission_on_floor(const struct st_commission *c, const struct st_order *order)
+{
+    st_auto_mounts mounts = {0};
+
+    if (!order->floor || (!is_readonly(place_of(c)) && !is_readonly(c->target->parent)))
+        return false;
+    if (st_mounts_read(order->pid, &mounts, NULL) < 0)
+        return false;
+    return needs_relief(order, &mounts, place_of(c)) || needs_relief(order, &mounts, c->target->parent);
+}
+
+/* ---- numbers ---- */
+
+/* Which argument is the first after the path (and its directory). */
+static const __u64 *numbers(const struct st_commission *c)
+{
+    const struct st_mutation_object *o = &c->request->what->object;
+
+    return &c->call->args[(o->path == ST_ARG_NONE ? o->dir : o->path) + 1];
+}
+
+static bool read_memory(const struct st_commission *c, uint64_t address, void *out, size_t n)
+{
+    pid_t tid = c->tid;
+
+    return st_memory_of_task(&tid, address, out, n) == (ssize_t)n;
+}
+
+static int read_times(const struct st_commission *c, struct st_errand *e)
+{
+    uint64_t address = *numbers(c);
+    const char *name = c->request->what->name;
+    struct timeval tv[2];
+    struct utimbuf ub;
+
+    e->times[0] = e->times[1] = (struct timespec){.tv_nsec = UTIME_NOW};
+    if (address == 0)
+        return 0;
+    if (strcmp(name, "utimensat") == 0)
+        return read_memory(c, address, e->times, sizeof(e->times)) ? 0 : -EFAULT;
+    if (strcmp(name, "utime") == 0) {
+        if (!read_memory(c, address, &ub, sizeof(ub)))
+            return -EFAULT;
+        e->times[0] = (struct timespec){.tv_sec = ub.actime};
+        e->times[1] = (struct timespec){.tv_sec = ub.modtime};
+        return 0;
+    }
+    if (!read_memory(c, address, tv, sizeof(tv)))
+        return -EFAULT;
+    for (int i = 0; i < 2; i++)
+        e->times[i] = (struct timespec){tv[i].tv_sec, tv[i].tv_usec * 1000};
+    return 0;
+}
+
+static int attribute(const struct st_commission *c, struct st_errand *e)
+{
+    const char *name = c->request->what->name;
+
+    if (c->object->object >= 0 && S_ISLNK(c->object->sb.st_mode))
+        return -EOPNOTSUPP;
+    if (strstr(name, "chmod")) {
+        e->kind = ST_ERRAND_CHMOD;
+        e->mode = (uint32_t)numbers(c)[0];
+        return 0;
+    }
+    if (strstr(name, "chown")) {
+        e->kind = ST_ERRAND_CHOWN;
+        e->uid = (uint32_t)numbers(c)[0];
+        e->gid = (uint32_t)numbers(c)[1];
+        return 0;
+    }
+    if (strstr(name, "utime")) {
+        e->kind = ST_ERRAND_UTIMES;
+        return read_times(c, e);
+    }
+    return -EOPNOTSUPP; /* extended attributes, flags */
+}
+
+static int create(const struct st_commission *c, struct st_errand *e)
+{
+    const char *name = c->request->what->name;
+    uint64_t text = c->call->args[0];
+
+    e->mode = (uint32_t)numbers(c)[0];
+    e->by_name = 1;
+    if (strncmp(name, "mkdir", 5) == 0)
+        e->kind = ST_ERRAND_MKDIR;
+    else if (strncmp(name, "mknod", 5) == 0)
+        e->kind = ST_ERRAND_MKNOD;
+    else
+        e->kind = ST_ERRAND_SYMLINK;
+    if (e->kind != ST_ERRAND_SYMLINK)
+        return 0;
+    for (size_t i = 0; i < sizeof(e->text); i++) {
+        if (!read_memory(c, text + i, &e->text[i], 1))
+            return -EFAULT;
+        if (e->text[i] == '\0')
+            return 0;
+    }
+    return -ENAMETOOLONG;
+}
+
+static void open_or_make(const struct st_commission *c, struct st_errand *e)
+{
+    e->kind = ST_ERRAND_OPEN;
+    e->flags = (uint32_t)c->request->flags;
+    e->mode = (uint32_t)(c->request->what->flags == ST_ARG_NONE ? numbers(c)[0]
+                                                                : c->call->args[c->request->what->flags + 1]);
+    e->mode &= 07777;
+    e->by_name = c->object->object < 0;
+}
+
+static int choose(const struct st_commission *c, struct st_errand *e)
+{
+    switch (c->request->what->kind) {
+    case ST_MUT_OPEN: open_or_make(c, e); return 0;
+    case ST_MUT_CREATE: return create(c, e);
+    case ST_MUT_DELETE:
+        e->kind = S_ISDIR(c->object->sb.st_mode) ? ST_ERRAND_RMDIR : ST_ERRAND_UNLINK;
+        e->by_name = 1;
+        return 0;
+    case ST_MUT_RENAME:
+    case ST_MUT_LINK:
+        e->kind = c->request->what->kind == ST_MUT_RENAME ? ST_ERRAND_RENAME : ST_ERRAND_LINK;
+        e->flags = (uint32_t)c->request->flags;
+        e->by_name = 1;
+        return c->object->parent < 0 ? -EOPNOTSUPP : 0;
+    case ST_MUT_MODIFY:
+        e->kind = ST_ERRAND_TRUNCATE;
+        e->length = (int64_t)numbers(c)[0];
+        return 0;
+    case ST_MUT_ATTRIB: return attribute(c, e);
+    case ST_MUT_BIND: return -EOPNOTSUPP;
+    }
+    return -EOPNOTSUPP;
+}
+
+/* ---- two directories in one copy ---- */
+
+static bool is_below(const char *path, const char *dir)
+{
+    size_t len = strlen(dir);
+
+    return len == 1 || (strncmp(path, dir, len) == 0 && (path[len] == '\0' || path[len] == '/'));
+}
+
+/* The directory of a resolved entry, as the container sees it. */
+static int directory_of(const struct st_resolved *r, char out[PATH_MAX])
+{
+    size_t tail = strlen(r->name), len = r->path_len;
+
+    if (len <= tail || len - tail >= PATH_MAX)
+        return -ENAMETOOLONG;
+    len -= tail;
+    if (len > 1)
+        len--; /* the slash */
+    memcpy(out, r->path, len);
+    out[len] = '\0';
+    return 0;
+}
+
+/* One mount that both lie in, or would if the scope had no mounts of its own: the root's. */
+static int find_base(const struct st_commission *c, const struct st_order *order, struct st_errand *e)
+{
+    st_auto_mounts mounts = {0};
+    st_auto_fd root = -1;
+    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+    const char *point = "/";
+    char link[32];
+    int fd;
+
+    if (st_mounts_read(order->pid, &mounts, NULL) < 0)
+        return -EIO;
+    if (st_mount_of(c->object->parent) == st_mount_of(c->target->parent))
+        point = point_of(&mounts, st_mount_of(c->object->parent));
+    if (!point || directory_of(c->object, e->path) < 0 || directory_of(c->target, e->target_path) < 0 ||
+        !is_below(e->path, point) || !is_below(e->target_path, point))
+        return -EOPNOTSUPP;
+    snprintf(link, sizeof(link), "/proc/%d/root", (int)order->pid);
+    root = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    fd = root < 0 ? -1 : (int)syscall(SYS_openat2, root, point, &how, sizeof(how));
+    if (fd < 0)
+        return -errno;
+    if (strcmp(point, "/") != 0) {
+        size_t len = strlen(point);
+
+        memmove(e->path, e->path + len, strlen(e->path) - len + 1);
+        memmove(e->target_path, e->target_path + len, strlen(e->target_path) - len + 1);
+    }
+    return fd;
+}
+
+int st_commission_make(const struct st_commission *c, const struct st_order *order, struct st_errand *e,
+                       int fds[ST_ERRAND_FDS], int *base)
+{
+    int rc;
+
+    *e = (struct st_errand){.tid = c->tid};
+    *base = -1;
+    rc = choose(c, e);
+    if (rc < 0)
+        return rc;
+    fds[ST_ERRAND_AT] = e->by_name ? c->object->parent : c->object->object;
+    fds[ST_ERRAND_TARGET] = c->target->parent >= 0 ? c->target->parent : fds[ST_ERRAND_AT];
+    fds[ST_ERRAND_BASE] = fds[ST_ERRAND_AT];
+    if (fds[ST_ERRAND_AT] < 0)
+        return -EOPNOTSUPP;
+    memcpy(e->name, c->object->name, sizeof(e->name));
+    memcpy(e->target, c->target->name, sizeof(e->target));
+    e->relax = st_commission_on_floor(c, order);
+    /* By an fd, and nothing in its way: the task's own call is as good. */
+    if (c->request->object.by_fd && !e->relax)
+        return -EOPNOTSUPP;
+    if (!e->relax || c->target->parent < 0)
+        return 0;
+    *base = find_base(c, order, e);
+    fds[ST_ERRAND_BASE] = *base;
+    return *base < 0 ? *base : 0;
+}

@@ -1,0 +1,149 @@
+/* confine: see confine.h. Killing on an unknown call is fail-closed: the warden sees the death. */
+#include "monitor/confine.h"
+
+#include <cap-ng.h>
+#include <errno.h>
+#include <seccomp.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+static int drop_capabilities(struct st_error *err)
+{
+    capng_clear(CAPNG_SELECT_ALL);
+    /* Exit status, command line and root of the container's processes in /proc. */
+    if (capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_SYS_PTRACE) < 0)
+        return st_fail(err, EPERM, "set of capabilities");
+    /* Paths that the container is about to use are walked to their end, through directories of any owner. */
+    if (capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_DAC_READ_SEARCH) < 0)
+        return st_fail(err, EPERM, "set of capabilities");
+    if (capng_apply(CAPNG_SELECT_ALL) < 0)
+        return st_fail(err, EPERM, "drop capabilities");
+    return 0;
+}
+
+#ifndef ST_SANITIZED
+/* Neither execve nor clone, ptrace, mount, bpf, setns, kill of others. */
+static const int allowed[] = {
+    SCMP_SYS(accept4),
+    SCMP_SYS(brk),
+    SCMP_SYS(clock_gettime),
+    SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(close),
+    SCMP_SYS(connect),
+    SCMP_SYS(dup),
+    SCMP_SYS(epoll_create1),
+    SCMP_SYS(epoll_ctl),
+    SCMP_SYS(epoll_pwait),
+    SCMP_SYS(epoll_wait),
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+    SCMP_SYS(fchmod),
+    SCMP_SYS(fchown), /* without CAP_CHOWN: to what it is already, of state.json */
+    SCMP_SYS(fcntl),
+    SCMP_SYS(fdatasync),
+    SCMP_SYS(flock),
+    SCMP_SYS(fstat),
+    SCMP_SYS(fstatfs),
+    SCMP_SYS(fsync),
+    SCMP_SYS(futex),
+    SCMP_SYS(getdents64),
+    SCMP_SYS(getpid),
+    SCMP_SYS(getrandom),
+    SCMP_SYS(getsockopt),
+    SCMP_SYS(gettid),
+    SCMP_SYS(ioctl),
+    SCMP_SYS(lseek),
+    SCMP_SYS(madvise),
+    SCMP_SYS(mkdirat),
+    SCMP_SYS(mremap),
+    SCMP_SYS(munmap),
+    SCMP_SYS(nanosleep),
+    SCMP_SYS(newfstatat),
+    SCMP_SYS(openat),
+    SCMP_SYS(openat2),
+    SCMP_SYS(pidfd_open),
+    SCMP_SYS(pidfd_send_signal),
+    SCMP_SYS(poll),
+    SCMP_SYS(ppoll),
+    SCMP_SYS(pread64),
+    SCMP_SYS(process_vm_readv),
+    SCMP_SYS(pwrite64),
+    SCMP_SYS(read),
+    SCMP_SYS(readlink),
+    SCMP_SYS(readlinkat),
+    SCMP_SYS(readv),
+    SCMP_SYS(recvfrom),
+    SCMP_SYS(recvmsg),
+    SCMP_SYS(rename),
+    SCMP_SYS(renameat),
+    SCMP_SYS(restart_syscall),
+    SCMP_SYS(rmdir),
+    SCMP_SYS(rt_sigaction),
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(sendmsg),
+    SCMP_SYS(sendto),
+    SCMP_SYS(setsockopt),
+    SCMP_SYS(shutdown),
+    SCMP_SYS(statx),
+    SCMP_SYS(unlink),
+    SCMP_SYS(unlinkat),
+    SCMP_SYS(write),
+    SCMP_SYS(writev),
+};
+
+static int add_rules(scmp_filter_ctx ctx)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < sizeof(allowed) / sizeof(allowed[0]); i++)
+        rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
+    /* Memory, but none that can be executed. */
+    if (rc == 0)
+        rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
+                              SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    if (rc == 0)
+        rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
+                              SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    /* For the answer of one performer each. */
+    if (rc == 0)
+        rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 1,
+                              SCMP_A0(SCMP_CMP_EQ, 1 /* AF_UNIX */));
+    /* Sockets of the local kind only, for the event bus. */
+    if (rc == 0)
+        rc =
+            seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, 1 /* AF_UNIX */));
+    /* abort() signals itself. */
+    if (rc == 0)
+        rc =
+            seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A2(SCMP_CMP_EQ, 6 /* SIGABRT */));
+    return rc;
+}
+
+static int load_filter(struct st_error *err)
+{
+    scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
+    int rc = ctx ? add_rules(ctx) : -ENOMEM;
+
+    if (rc == 0)
+        rc = seccomp_load(ctx);
+    seccomp_release(ctx);
+    return rc < 0 ? st_fail(err, -rc, "load the worker's seccomp filter: %s", strerror(-rc)) : 0;
+}
+#else
+static int load_filter(struct st_error *err)
+{
+    (void)err; /* The sanitizers make calls of their own. */
+    return 0;
+}
+#endif
+
+int st_confine_worker(struct st_error *err)
+{
+    if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return st_fail_errno(err, "confine the worker");
+    if (drop_capabilities(err) < 0)
+        return -err->errnum;
+    return load_filter(err);
+}

@@ -1,0 +1,226 @@
+/* files: see files.h. */
+#include "monitor/files.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "policy/rule.h"
+#include "sensors/access.h"
+#include "sensors/fan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void answer(void *ctx, struct st_operation *op, bool allow)
+{
+    struct st_files *f = ctx;
+
+    st_fan_answer(f->fan, &op->fd, allow);
+}
+
+static void note_overflow(struct st_files *f)
+{
+    static const char json[] =
+        "{\"detail\":\"the event queue overflowed\",\"name\":\"filesystem\",\"state\":\"degraded\"}";
+    struct st_error err = {0};
+
+    f->overflows++;
+    st_pipeline_note(f->pipeline, ST_EV_SENSOR, ST_TIER_KERNEL, json, sizeof(json) - 1, true, &err);
+}
+
+/* The program of the process, by its identity; names can be chosen. */
+static bool runs_runtime(const struct st_files *f, pid_t tid)
+{
+    char link[48];
+    struct stat sb;
+
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)tid);
+    return stat(link, &sb) == 0 && sb.st_dev == f->runtime_dev && sb.st_ino == f->runtime_ino;
+}
+
+/* `runc init`, on its way into the container (create or exec): still the runtime's program, and started from
+ * outside. A program of the container that is a copy of the runtime has a parent inside. */
+static bool is_setup(struct st_files *f, const struct st_fan_event *ev)
+{
+    const struct st_process *p = &f->facts.process;
+
+    if (f->facts.leader == f->init && !f->init_runs) {
+        f->init_runs = ev->exec;
+        return !ev->exec;
+    }
+    return !ev->exec && p->n_ancestry > 0 && runs_runtime(f, ev->tid) && f->facts.parent_outside;
+}
+
+static void describe_object(struct st_files *f, int fd, struct st_event *ev)
+{
+    char link[32];
+    struct stat sb;
+    ssize_t n;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    n = readlink(link, f->path, sizeof(f->path));
+    ev->fs.path = n < 0 ? (struct st_str){0} : (struct st_str){.p = f->path, .len = (size_t)n};
+    ev->fs.size = ST_UNKNOWN;
+    if (fstat(fd, &sb) < 0)
+        return;
+    ev->fs.dev = sb.st_dev;
+    ev->fs.ino = sb.st_ino;
+    if (S_ISREG(sb.st_mode))
+        ev->fs.size = sb.st_size;
+    /* The kernel appends this to the path of a file without a name; a name that ends so by itself has one. */
+    if (sb.st_nlink == 0 && n > 10 && memcmp(f->path + n - 10, " (deleted)", 10) == 0)
+        ev->fs.path.len -= 10;
+}
+
+static bool would_refuse(struct st_files *f, const struct st_event *ev)
+{
+    struct st_verdict v = {0};
+
+    st_policy_eval(f->pipeline->policy, f->scratch, ev, &v);
+    return v.result != ST_ALLOW;
+}
+
+/* An object that is guarded under another name is judged by the worse of the two; the name it was reached by
+ * is told as the target. */
+static void use_guarded_name(struct st_files *f, struct st_event *ev)
+{
+    const char *name = st_guarded_find(f->guarded, (dev_t)ev->fs.dev, (ino_t)ev->fs.ino);
+    struct st_event guarded = *ev;
+
+    if (!name || (strlen(name) == ev->fs.path.len && memcmp(name, ev->fs.path.p, ev->fs.path.len) == 0))
+        return;
+    guarded.fs.target = ev->fs.path;
+    guarded.fs.path = st_str(name);
+    if (would_refuse(f, &guarded))
+        *ev = guarded;
+}
+
+static void judge(struct st_files *f, const struct st_fan_event *seen, struct st_operation *op,
+                  int64_t seen_ns)
+{
+    struct st_wanted wanted = st_access_of_thread(seen->tid, seen->exec);
+    struct st_event ev = {.type = ST_EV_FILESYSTEM,
+                          .tier = ST_TIER_KERNEL,
+                          .wall_us = st_now_wall_us(),
+                          .process = f->facts.process,
+                          .fs = {.op = seen->exec ? ST_FS_EXEC : ST_FS_OPEN, .access = wanted.access}};
+
+    /* The kernel reports an execution twice: as that, decided already, and as the open that it does for it.
+     */
+    if (!seen->exec && wanted.access == ST_ACCESS_EXEC) {
+        st_operation_answer(op, true);
+        return;
+    }
+    describe_object(f, op->fd, &ev);
+    if (f->opened && st_opened_judged(f->opened, seen->tid, ev.fs.path, ev.fs.access)) {
+        st_operation_answer(op, true);
+        return;
+    }
+    use_guarded_name(f, &ev);
+    st_pipeline_use(f->pipeline, &ev, op, seen_ns);
+}
+
+static void take(void *ctx, const struct st_fan_event *seen)
+{
+    struct st_files *f = ctx;
+    int64_t seen_ns = st_now_mono_ns();
+    st_auto_operation op = {.answerer = seen->fd >= 0 ? answer : NULL, .ctx = f, .fd = seen->fd};
+
+    if (seen->overflow) {
+        note_overflow(f);
+        return;
+    }
+    if (seen->fd >= 0 && (uint32_t)seen->fd > atomic_load(&f->pipeline->watch->pulse->top_fd))
+        atomic_store(&f->pipeline->watch->pulse->top_fd, (uint32_t)seen->fd);
+    if (seen->tid == f->self || seen->tid == f->warden) {
+        st_operation_answer(&op, true);
+        return;
+    }
+    st_process_read(seen->tid, &f->members, &f->facts);
+    if (!f->facts.in_container) {
+        f->host_uses++;
+        st_operation_answer(&op, true);
+    } else if (f->refuse_all) {
+        st_operation_answer(&op, false);
+    } else if (is_setup(f, seen)) {
+        f->setup_uses++;
+        st_operation_answer(&op, true);
+    } else {
+        judge(f, seen, &op, seen_ns);
+    }
+}
+
+void st_files_ready(void *ctx, uint32_t events)
+{
+    struct st_files *f = ctx;
+
+    (void)events;
+    st_fan_read(f->fan, take, f);
+}
+
+/* What rules refuse, as far as it can be enumerated. Before the marks: see sensors/guarded.h. */
+static int collect_guarded(struct st_files *f, const struct st_watch *w, struct st_error *err)
+{
+    const struct st_rule *rules;
+    size_t n = st_policy_rules(f->pipeline->policy, &rules);
+    char path[PATH_MAX + 32];
+    st_auto_fd root = -1;
+
+    f->guarded = st_guarded_new();
+    f->scratch = st_counters_new(f->pipeline->policy);
+    snprintf(path, sizeof(path), "/proc/%d/root%s", (int)w->order.pid, w->order.rootfs);
+    root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return st_fail_errno(err, "open the container's root");
+    for (size_t i = 0; i < n; i++) {
+        if (rules[i].type != ST_RULE_FILESYSTEM || rules[i].action != ST_DENY)
+            continue;
+        for (size_t k = 0; k < rules[i].n_paths; k++)
+            st_guarded_collect(f->guarded, root, rules[i].paths[k]);
+    }
+    return 0;
+}
+
+static int put_marks(struct st_files *f, const struct st_watch *w, struct st_error *err)
+{
+    st_auto_mounts container = {0}, host = {0};
+    st_auto_mark_plan plan = {0};
+
+    if (st_mounts_read(w->order.pid, &container, err) < 0 || st_mounts_read(0, &host, err) < 0 ||
+        st_marks_plan(&container, &host, w->order.rootfs, &plan, err) < 0)
+        return -err->errnum;
+    return st_marks_put(f->fan, w->order.pid, st_fan_decide_mask(), &plan, err);
+}
+
+static void begin(struct st_files *f, struct st_pipeline *p, struct st_watch *w)
+{
+    *f = (struct st_files){
+        .pipeline = p, .fan = w->fan, .init = w->order.pid, .self = getpid(), .warden = w->warden};
+    st_watch_members(w, &f->members);
+}
+
+void st_files_take_over(struct st_files *f, struct st_pipeline *p, struct st_watch *w)
+{
+    begin(f, p, w);
+    f->refuse_all = true;
+}
+
+int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w, struct st_error *err)
+{
+    char link[48];
+    struct stat sb;
+
+    begin(f, p, w);
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)w->order.pid);
+    if (stat(link, &sb) == 0) {
+        f->runtime_dev = sb.st_dev;
+        f->runtime_ino = sb.st_ino;
+    }
+    if (collect_guarded(f, w, err) < 0)
+        return -err->errnum;
+    return put_marks(f, w, err);
+}

@@ -1,0 +1,39 @@
+/* files: the filesystem sensor at work in the monitor: fanotify's events become events of ours.
+ *
+ * Sorts out who is meant: host actors on the container's file system pass and are not blamed on it; the
+ * runtime, while it sets the container up, passes too; everybody else is judged. */
+#pragma once
+
+#include "base/error.h"
+#include "monitor/opened.h"
+#include "monitor/pipeline.h"
+#include "sensors/guarded.h"
+#include "sensors/marks.h"
+#include "sensors/process.h"
+
+struct st_files {
+    struct st_pipeline *pipeline;
+    struct st_opened *opened; /* NULL: nothing is notified */
+    int fan;
+    bool refuse_all; /* after a loss: nothing is judged any more */
+    struct st_membership members;
+    pid_t init, self, warden;
+    bool init_runs;    /* the first process has executed its program */
+    dev_t runtime_dev; /* program of the runtime, which the first process is until then */
+    ino_t runtime_ino;
+    struct st_guarded *guarded;
+    struct st_counters *scratch; /* for asking without counting */
+    uint64_t host_uses, setup_uses, overflows;
+    struct st_process_facts facts; /* scratch */
+    char path[8192];
+};
+
+/* Put the marks; watched and skipped mounts are told to `sensors` as canonical JSON. */
+int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w, struct st_error *err);
+
+/* After the loss of a worker: its marks are in the group still, and everything that they report is refused.
+ */
+void st_files_take_over(struct st_files *f, struct st_pipeline *p, struct st_watch *w);
+
+/* Loop handler. */
+void st_files_ready(void *ctx, uint32_t events);

@@ -1,0 +1,45 @@
+# L4: where everything meets; main.c is L5.
+noinst_LIBRARIES += libmonitor.a
+libmonitor_a_SOURCES = \
+	%D%/answers.c \
+	%D%/answers.c %D%/answers.h \
+	%D%/answers_change.c \
+	%D%/answers_listen.c \
+	%D%/askings.c %D%/askings.h \
+	%D%/bus.c %D%/bus.h \
+	%D%/busdir.c %D%/busdir.h \
+	%D%/commission.c %D%/commission.h \
+	%D%/confine.c %D%/confine.h \
+	%D%/control.c %D%/control.h \
+	%D%/errand.c %D%/errand.h \
+	%D%/files.c %D%/files.h \
+	%D%/grants.c %D%/grants.h \
+	%D%/hands.c %D%/hands.h \
+	%D%/home.c %D%/home.h \
+	%D%/link.c %D%/link.h \
+	%D%/loop.c %D%/loop.h \
+	%D%/mutations.c %D%/mutations.h \
+	%D%/news.c %D%/news.h \
+	%D%/opened.c %D%/opened.h \
+	%D%/order.c %D%/order.h \
+	%D%/outbox.c %D%/outbox.h \
+	%D%/operation.h \
+	%D%/pauses.c %D%/pauses.h \
+	%D%/peer.c %D%/peer.h \
+	%D%/perform.c \
+	%D%/pipeline.c %D%/pipeline.h \
+	%D%/record.c %D%/record.h \
+	%D%/ring.c %D%/ring.h \
+	%D%/statefile.c %D%/statefile.h \
+	%D%/warden.c %D%/warden.h \
+	%D%/watch.c %D%/watch.h \
+	%D%/worker.c %D%/worker.h \
+	%D%/worker_private.h \
+	%D%/worker_start.c
+libmonitor_a_CPPFLAGS = $(AM_CPPFLAGS) $(SECCOMP_CFLAGS) $(CAPNG_CFLAGS)
+
+pkglibexec_PROGRAMS += sandtrace-monitor
+sandtrace_monitor_SOURCES = %D%/main.c %D%/no_nss.c
+sandtrace_monitor_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
+sandtrace_monitor_LDADD = libmonitor.a libsensors.a librespond.a libaudit.a libpolicy.a libmodel.a libbase.a \
+	$(BASE_LIBS) $(SODIUM_LIBS) $(SECCOMP_LIBS) $(CAPNG_LIBS)

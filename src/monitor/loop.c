@@ -1,0 +1,98 @@
+/* loop: see loop.h. */
+#include "monitor/loop.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/epoll.h>
+
+void st_loop_init(struct st_loop *l, int epfd, struct st_pulse *pulse)
+{
+    *l = (struct st_loop){.epfd = epfd, .pulse = pulse};
+}
+
+int st_loop_add(struct st_loop *l, const char *name, int fd, uint32_t events, st_loop_handler run, void *ctx)
+{
+    for (uint32_t i = 0; i < ST_LOOP_MAX; i++) {
+        struct st_loop_slot *slot = &l->slots[i];
+        uint32_t generation = slot->generation + 1;
+        struct epoll_event ev = {.events = events, .data.u64 = (uint64_t)generation << 32 | i};
+
+        if (slot->name)
+            continue;
+        if (epoll_ctl(l->epfd, EPOLL_CTL_ADD, fd, &ev) < 0)
+            return -errno;
+        *slot = (struct st_loop_slot){name, generation, fd, run, ctx};
+        return 0;
+    }
+    return -ENOSPC;
+}
+
+void st_loop_remove(struct st_loop *l, int fd)
+{
+    for (uint32_t i = 0; i < ST_LOOP_MAX; i++) {
+        if (!l->slots[i].name || l->slots[i].fd != fd)
+            continue;
+        epoll_ctl(l->epfd, EPOLL_CTL_DEL, fd, NULL);
+        l->slots[i] = (struct st_loop_slot){.generation = l->slots[i].generation};
+    }
+}
+
+void st_loop_change(struct st_loop *l, int fd, uint32_t events)
+{
+    for (uint32_t i = 0; i < ST_LOOP_MAX; i++) {
+        const struct st_loop_slot *slot = &l->slots[i];
+        struct epoll_event ev = {.events = events, .data.u64 = (uint64_t)slot->generation << 32 | i};
+
+        if (slot->name && slot->fd == fd)
+            epoll_ctl(l->epfd, EPOLL_CTL_MOD, fd, &ev);
+    }
+}
+
+static int wait_ms(const struct st_loop *l)
+{
+    int64_t at = l->deadline ? l->deadline(l->deadline_ctx) : -1, left;
+
+    if (at < 0)
+        return -1;
+    left = (at - st_now_mono_ns() + 999999) / 1000000;
+    return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}
+
+static void run_handlers(struct st_loop *l, const struct epoll_event *events, int n)
+{
+    for (int i = 0; i < n && !l->quit; i++) {
+        uint32_t index = (uint32_t)events[i].data.u64;
+        struct st_loop_slot *slot = &l->slots[index];
+
+        /* An earlier handler of this round may have removed it, or given its place to another. */
+        if (!slot->name || slot->generation != events[i].data.u64 >> 32)
+            continue;
+        atomic_store(&l->pulse->handler, index);
+        slot->run(slot->ctx, events[i].events);
+    }
+}
+
+int st_loop_run(struct st_loop *l)
+{
+    struct epoll_event events[16];
+
+    while (!l->quit) {
+        int n = epoll_wait(l->epfd, events, sizeof(events) / sizeof(events[0]), wait_ms(l));
+
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        atomic_store(&l->pulse->busy, 1);
+        atomic_fetch_add(&l->pulse->beats, 1);
+        if (n > 0)
+            run_handlers(l, events, n);
+        if (l->deadline && l->deadline(l->deadline_ctx) >= 0 &&
+            l->deadline(l->deadline_ctx) <= st_now_mono_ns())
+            l->on_deadline(l->deadline_ctx);
+        if (l->after_round)
+            l->after_round(l->deadline_ctx);
+        atomic_store(&l->pulse->busy, 0);
+    }
+    return 0;
+}

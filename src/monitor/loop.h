@@ -1,0 +1,53 @@
+/* loop: an epoll loop whose handlers have names, so that a stuck monitor can be read from its status.
+ *
+ * The epoll fd may be made before a fork and watched by another process: it is readable whenever work
+ * waits. Beats and the busy handler are kept in a pulse, which may be shared memory. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ST_LOOP_MAX 64
+
+struct st_pulse {
+    _Atomic uint64_t beats;           /* one for each time that handlers were run */
+    _Atomic uint32_t busy;            /* 1: between waking and waiting again */
+    _Atomic uint32_t handler;         /* index of the one that runs */
+    _Atomic uint32_t keep_frozen;     /* a pause wants the container to stand still */
+    _Atomic uint32_t top_fd;          /* the highest event fd that the worker ever held unanswered */
+    _Atomic uint64_t events, refused; /* recorded in this run; they outlive a worker */
+};
+
+typedef void (*st_loop_handler)(void *ctx, uint32_t events);
+
+struct st_loop {
+    int epfd;
+    struct st_pulse *pulse;
+    bool quit;
+    /* Monotonic ns at which on_deadline wants to run, or -1; asked before each wait. */
+    int64_t (*deadline)(void *ctx);
+    void (*on_deadline)(void *ctx);
+    void *deadline_ctx;
+    /* After the handlers of a round, before the next wait; may be NULL. Called with deadline_ctx. */
+    void (*after_round)(void *ctx);
+    struct st_loop_slot {
+        const char *name;    /* NULL: free */
+        uint32_t generation; /* tells an event of the slot's last owner from one of its present */
+        int fd;
+        st_loop_handler run;
+        void *ctx;
+    } slots[ST_LOOP_MAX];
+};
+
+void st_loop_init(struct st_loop *l, int epfd, struct st_pulse *pulse);
+
+/* Returns 0 or -errno (-ENOSPC: full). events as for epoll. */
+int st_loop_add(struct st_loop *l, const char *name, int fd, uint32_t events, st_loop_handler run, void *ctx);
+void st_loop_remove(struct st_loop *l, int fd);
+
+/* What the fd is watched for from now on. */
+void st_loop_change(struct st_loop *l, int fd, uint32_t events);
+
+/* Until quit is set. Returns 0 or -errno of epoll_wait. */
+int st_loop_run(struct st_loop *l);

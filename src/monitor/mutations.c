@@ -1,0 +1,391 @@
+/* mutations: see mutations.h. */
+#include "monitor/mutations.h"
+
+#include "base/clock.h"
+#include "policy/rule.h"
+#include "sensors/change.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+
+#if defined(__x86_64__)
+#define NATIVE_ARCH AUDIT_ARCH_X86_64
+#define FOREIGN_NR 0x40000000 /* x32 */
+#elif defined(__aarch64__)
+#define NATIVE_ARCH AUDIT_ARCH_AARCH64
+#define FOREIGN_NR 0x40000000
+#endif
+
+/* One notification on its way. */
+struct inquiry {
+    struct st_mutations *m;
+    struct st_filter *filter;
+    const struct seccomp_notif *asked;
+    int64_t seen_ns;
+    struct st_event ev;
+    struct st_change change;
+};
+
+/* ---- answering ---- */
+
+static void rest(struct st_mutations *m)
+{
+    m->resting = true;
+    st_loop_remove(m->loop, st_notify_fd(m->notify));
+}
+
+static void work_again(struct st_mutations *m);
+
+/* The call gets this for an answer; where nobody waits it is kept for when it is asked again. */
+static void conclude(struct st_mutations *m, struct st_asking *a, int error)
+{
+    int rc = error ? st_filter_answer(a->filter, a->id, error) : st_filter_return(a->filter, a->id, 0);
+
+    a->state = ST_ASKING_DONE;
+    a->error = error;
+    if (rc == -ENOENT)
+        st_askings_keep(&m->askings, a);
+    else
+        st_askings_forget(&m->askings, a);
+}
+
+/* Let the task make the call itself. */
+static void let_go_on(struct st_mutations *m, struct st_asking *a)
+{
+    st_filter_answer(a->filter, a->id, 0);
+    st_askings_forget(&m->askings, a);
+}
+
+/* What a performer brought. An open that nobody waits for any more is done again when it is asked again. */
+static void on_done(void *ctx, void *what, int error, int fd)
+{
+    struct st_mutations *m = ctx;
+    struct st_asking *a = what;
+
+    if (fd < 0) {
+        conclude(m, a, error);
+    } else if (st_filter_give_fd(a->filter, a->id, fd, a->cloexec) == -ENOENT) {
+        a->state = ST_ASKING_ALLOWED;
+        st_askings_keep(&m->askings, a);
+    } else {
+        if (a->path)
+            st_opened_hand_in(&m->opened, fd, a->path, a->path_len);
+        st_askings_forget(&m->askings, a);
+    }
+    st_close(&fd);
+    work_again(m);
+}
+
+static struct st_commission commission_of(const struct st_mutations *m, const struct st_asking *a)
+{
+    return (struct st_commission){&a->call, a->tid, &m->request, &m->object, &m->target};
+}
+
+/* Done on the task's behalf: what was approved is what is done, and the floor does not stand in its way. What
+ * only the task itself can do it does itself. object and target must be those of this asking. */
+static void carry_out(struct st_mutations *m, struct st_asking *a)
+{
+    const struct st_commission c = commission_of(m, a);
+    struct st_errand *e = &m->errand;
+    int fds[ST_ERRAND_FDS];
+    st_auto_fd base = -1;
+    int rc = st_mutation_by_nr(a->call.nr) ? st_commission_make(&c, &m->pipeline->watch->order, e, fds, &base)
+                                           : -EOPNOTSUPP;
+
+    if (rc == -EOPNOTSUPP) {
+        let_go_on(m, a);
+        return;
+    }
+    a->cloexec = e->kind == ST_ERRAND_OPEN && (e->flags & O_CLOEXEC);
+    a->state = ST_ASKING_BUSY;
+    st_askings_keep(&m->askings, a);
+    if (rc == 0)
+        rc = st_hands_send(&m->hands, e, fds, a);
+    if (rc < 0)
+        conclude(m, a, -rc);
+}
+
+static bool take(void *ctx, struct st_filter *f, const struct seccomp_notif *asked);
+
+/* A person decided. Approved: what is asked is looked at again, as if it had been asked just now. */
+static void answer_late(struct st_mutations *m, struct st_asking *a, bool allow)
+{
+    struct seccomp_notif again = {.id = a->id, .pid = (uint32_t)a->tid, .data = a->call};
+
+    if (!allow) {
+        conclude(m, a, a->error);
+    } else {
+        a->state = ST_ASKING_ALLOWED;
+        if (st_filter_waits(a->filter, a->id))
+            take(m, a->filter, &again);
+    }
+    work_again(m);
+}
+
+static void answer(void *ctx, struct st_operation *op, bool allow)
+{
+    struct st_mutations *m = ctx;
+    struct st_asking *a = (struct st_asking *)(uintptr_t)op->token;
+    struct st_commission c;
+
+    if (a != m->current) {
+        answer_late(m, a, allow);
+        return;
+    }
+    m->current = NULL;
+    c = commission_of(m, a);
+    if (!allow)
+        conclude(m, a, a->error);
+    else if (m->resolved && st_commission_on_floor(&c, &m->pipeline->watch->order))
+        carry_out(m, a); /* a rule, or a person for the rest of this run, allows what the floor does not */
+    else
+        let_go_on(m, a);
+}
+
+/* ---- judging ---- */
+
+static void fill_event(struct inquiry *q, enum st_event_type type)
+{
+    q->ev = (struct st_event){
+        .type = type, .tier = ST_TIER_KERNEL, .wall_us = st_now_wall_us(), .process = q->m->facts.process};
+}
+
+static struct st_operation ask_for(struct inquiry *q, int error)
+{
+    struct st_asking *a = st_asking_new(q->filter, q->asked);
+
+    a->error = error;
+    st_asking_describe(a, &q->ev);
+    q->m->current = a;
+    return (struct st_operation){.answerer = answer, .ctx = q->m, .fd = -1, .token = (uint64_t)(uintptr_t)a};
+}
+
+/* What was not answered by now is held. */
+static void keep_if_held(struct st_mutations *m)
+{
+    if (!m->current)
+        return;
+    m->current->state = ST_ASKING_WAITS;
+    st_askings_keep(&m->askings, m->current);
+    m->current = NULL;
+    if (st_askings_full(&m->askings))
+        rest(m);
+}
+
+static void judge(struct inquiry *q, int error)
+{
+    struct st_operation op = ask_for(q, error);
+
+    st_pipeline_use(q->m->pipeline, &q->ev, &op, q->seen_ns);
+    keep_if_held(q->m);
+}
+
+static void refuse_outright(struct inquiry *q, const char *reason)
+{
+    struct st_operation op = ask_for(q, EPERM);
+
+    st_pipeline_refuse(q->m->pipeline, &q->ev, &op, reason);
+    keep_if_held(q->m);
+}
+
+/* The same use as one that is held, or was decided while nobody waited? Then there is nothing to judge. */
+static bool settle_again(struct inquiry *q)
+{
+    struct st_askings *all = &q->m->askings;
+
+    for (struct st_asking *a = st_askings_find(all, q->asked, NULL); a;
+         a = st_askings_find(all, q->asked, a)) {
+        if (!st_asking_is_about(a, &q->ev))
+            continue;
+        a->id = q->asked->id;
+        if (a->state == ST_ASKING_ALLOWED)
+            carry_out(q->m, a);
+        else if (a->state == ST_ASKING_DONE)
+            conclude(q->m, a, a->error);
+        return true;
+    }
+    return false;
+}
+
+/* ---- syscalls that are no mutation ---- */
+
+static bool policy_names(const struct st_policy *policy, const char *name)
+{
+    const struct st_rule *rules;
+    size_t n = st_policy_rules(policy, &rules);
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; rules[i].type == ST_RULE_SYSCALL && k < rules[i].n_names; k++)
+            if (strcmp(rules[i].names[k], name) == 0)
+                return true;
+    return false;
+}
+
+static bool makes_user_namespace(const struct st_watch *w, const struct seccomp_data *call)
+{
+    return w->order.floor && (call->nr == SYS_clone || call->nr == SYS_unshare) &&
+           (call->args[0] & CLONE_NEWUSER);
+}
+
+static void take_syscall(struct inquiry *q)
+{
+    const struct seccomp_data *call = &q->asked->data;
+    const struct st_pipeline *p = q->m->pipeline;
+    char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, call->nr), number[24];
+
+    snprintf(number, sizeof(number), "%d", call->nr);
+    fill_event(q, ST_EV_SYSCALL);
+    q->ev.sys.name = st_str(name ? name : number);
+    if (settle_again(q))
+        ;
+    else if (call->arch != NATIVE_ARCH || (call->nr & FOREIGN_NR))
+        refuse_outright(q, "a syscall of another architecture can't be watched");
+    else if (makes_user_namespace(p->watch, call))
+        refuse_outright(q, "in a user namespace of its own it could mount the floor away");
+    else if (st_bypass_by_nr(call->nr) && !policy_names(p->policy, q->ev.sys.name.p))
+        refuse_outright(q, "it gets around what is watched, and no rule of the policy speaks of it");
+    else
+        judge(q, EPERM);
+    free(name);
+}
+
+/* ---- mutations ---- */
+
+static void take_change(struct inquiry *q)
+{
+    struct st_mutations *m = q->m;
+
+    /* What was read belongs to the asker only if it still waits. */
+    if (!st_filter_waits(q->filter, q->asked->id))
+        return;
+    if (q->change.is == ST_CHANGE_NOTHING) {
+        st_filter_answer(q->filter, q->asked->id, 0);
+        return;
+    }
+    if (q->change.is == ST_CHANGE_ERROR) {
+        m->plain_errors++;
+        st_filter_answer(q->filter, q->asked->id, q->change.error);
+        return;
+    }
+    fill_event(q, ST_EV_FILESYSTEM);
+    q->ev.fs = q->change.fs;
+    if (settle_again(q))
+        return;
+    if (m->request.what->kind == ST_MUT_OPEN)
+        st_opened_judge(&m->opened, (pid_t)q->asked->pid, &q->ev);
+    judge(q, EACCES);
+}
+
+/* An fd that we handed in is known by its object. That it may be written was approved: its size is part of
+ * that.
+ */
+static void know_handed(struct inquiry *q)
+{
+    struct st_ev_filesystem *fs = &q->change.fs;
+    struct st_str path = st_opened_path(&q->m->opened, fs->dev, fs->ino);
+
+    if (!q->m->object.foreign || !path.p)
+        return;
+    fs->path = path;
+    q->change.is = fs->op == ST_FS_MODIFY ? ST_CHANGE_NOTHING : ST_CHANGE_EVENT;
+}
+
+static void take_mutation(struct inquiry *q)
+{
+    struct st_mutations *m = q->m;
+    pid_t tid = (pid_t)q->asked->pid;
+    const struct st_resolver who = {tid, m->facts.leader, m->facts.process.container_pid, &m->own};
+    int rc = st_request_decode(&q->asked->data, st_memory_of_task, &tid, &m->request);
+
+    if (rc < 0)
+        q->change = (struct st_change){.is = ST_CHANGE_ERROR, .error = -rc};
+    else
+        st_change_find(&m->request, &who, &m->object, &m->target, &q->change);
+    m->resolved = rc == 0;
+    if (rc == 0 && q->change.is == ST_CHANGE_UNKNOWN)
+        know_handed(q);
+    take_change(q);
+    m->resolved = false;
+    if (rc == 0) {
+        st_resolved_close(&m->object);
+        st_resolved_close(&m->target);
+    }
+}
+
+static bool take(void *ctx, struct st_filter *f, const struct seccomp_notif *asked)
+{
+    struct st_mutations *m = ctx;
+    struct inquiry q = {.m = m, .filter = f, .asked = asked, .seen_ns = st_now_mono_ns()};
+
+    if (!st_process_read((pid_t)asked->pid, &m->members, &m->facts))
+        return true; /* gone */
+    if (st_filter_sets_up(f, m->facts.leader)) {
+        m->setup_uses++;
+        st_filter_answer(f, asked->id, 0);
+    } else if (asked->data.arch == NATIVE_ARCH && st_mutation_by_nr(asked->data.nr)) {
+        take_mutation(&q);
+    } else {
+        take_syscall(&q);
+    }
+    return !m->resting;
+}
+
+/* ---- the sensor ---- */
+
+static void on_ready(void *ctx, uint32_t events)
+{
+    struct st_mutations *m = ctx;
+
+    (void)events;
+    st_notify_work(m->notify);
+}
+
+static void on_hands(void *ctx, uint32_t events)
+{
+    struct st_mutations *m = ctx;
+
+    (void)events;
+    st_hands_work(&m->hands);
+}
+
+static void work_again(struct st_mutations *m)
+{
+    if (!m->resting || st_askings_full(&m->askings))
+        return;
+    m->resting = st_loop_add(m->loop, "mutations", st_notify_fd(m->notify), EPOLLIN, on_ready, m) < 0;
+}
+
+int st_mutations_open(struct st_mutations *m, struct st_pipeline *p, struct st_watch *w, struct st_error *err)
+{
+    *m = (struct st_mutations){.pipeline = p};
+    st_watch_members(w, &m->members);
+    if (st_hands_open(&m->hands, w->errands, on_done, m, err) < 0)
+        return -err->errnum;
+    return st_notify_open(w->order.listener, take, m, &m->notify, err);
+}
+
+int st_mutations_attach(struct st_mutations *m, struct st_loop *loop, struct st_error *err)
+{
+    int rc = st_loop_add(loop, "mutations", st_notify_fd(m->notify), EPOLLIN, on_ready, m);
+
+    m->loop = loop;
+    if (rc == 0)
+        rc = st_loop_add(loop, "performers", m->hands.epfd, EPOLLIN, on_hands, m);
+    return rc < 0 ? st_fail(err, -rc, "watch seccomp notifications") : 0;
+}
+
+void st_mutations_close(struct st_mutations *m)
+{
+    st_notify_close(m->notify);
+    m->notify = NULL;
+    st_askings_clear(&m->askings);
+    st_opened_free(&m->opened);
+}

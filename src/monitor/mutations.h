@@ -1,0 +1,44 @@
+/* mutations: the sensor of changes at work in the monitor: what a seccomp notification asks becomes an event
+ * that is judged before it happens, and the answer goes back.
+ *
+ * Calls that the kernel would refuse by itself (no such file, exists already) get that error and are no
+ * event. The runtime, while it sets a process up, passes. */
+#pragma once
+
+#include "base/error.h"
+#include "monitor/askings.h"
+#include "monitor/commission.h"
+#include "monitor/hands.h"
+#include "monitor/loop.h"
+#include "monitor/opened.h"
+#include "monitor/pipeline.h"
+#include "sensors/notify.h"
+#include "sensors/process.h"
+#include "sensors/request.h"
+#include "sensors/resolve.h"
+
+struct st_mutations {
+    struct st_pipeline *pipeline;
+    struct st_notify *notify;
+    struct st_loop *loop;
+    struct st_hands hands;
+    bool resolved; /* object and target are those of the present question */
+    bool resting;  /* no room for more that is held: taken out of the loop */
+    struct st_askings askings;
+    struct st_asking *current; /* being judged right now: an answer is not a late one */
+    struct st_membership members;
+    uint64_t setup_uses, plain_errors;
+    struct st_opened opened;
+    struct st_own_mounts own;
+    /* scratch */
+    struct st_process_facts facts;
+    struct st_request request;
+    struct st_resolved object, target;
+    struct st_errand errand;
+};
+
+/* Bind the socket of the order. */
+int st_mutations_open(struct st_mutations *m, struct st_pipeline *p, struct st_watch *w,
+                      struct st_error *err);
+int st_mutations_attach(struct st_mutations *m, struct st_loop *loop, struct st_error *err);
+void st_mutations_close(struct st_mutations *m);

@@ -1,0 +1,26 @@
+/* news: what was recorded, told to those who listen: followers at the control socket, the bus, the ring for
+ * those who come late, and the counts of `summary`. Never blocks, never fails, never decides. */
+#pragma once
+
+#include "model/event.h"
+#include "monitor/bus.h"
+#include "monitor/control.h"
+#include "monitor/ring.h"
+
+#define ST_NEWS_RESULTS (ST_ANOMALY + 1)
+
+struct st_news {
+    struct st_control *control;
+    struct st_bus *bus;
+    struct st_ring ring;
+    uint64_t by_type[ST_EV_TYPES], by_result[ST_NEWS_RESULTS];
+    struct st_buf scratch;
+};
+
+/* A line as it stands in the trace, with its newline. It is sent at the end of the round (st_news_flush),
+ * when what had to be on disk first is there. */
+void st_news_tell(struct st_news *n, const char *line, size_t len);
+void st_news_flush(struct st_news *n);
+
+/* What a line says of itself. false: it is no record. */
+bool st_news_read(struct st_str line, struct st_buf *scratch, struct st_ring_entry *out);

@@ -1,0 +1,113 @@
+/* order: see order.h. */
+#include "monitor/order.h"
+
+#include "base/mem.h"
+#include "monitor/busdir.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *string_of(const struct st_json_node *root, const char *key, bool needed,
+                             struct st_error *err)
+{
+    const char *s = st_json_str(st_json_get(root, key), NULL);
+
+    if (!s && needed)
+        st_fail(err, EINVAL, "order to the monitor: '%s' is missing", key);
+    return s;
+}
+
+static int64_t integer_of(const struct st_json_node *root, const char *key, int64_t otherwise)
+{
+    int64_t n;
+
+    return st_json_int(st_json_get(root, key), &n) ? n : otherwise;
+}
+
+/* Append the texts of a list. */
+static void read_list(const struct st_json_node *list, const char ***out, size_t *n)
+{
+    *out = st_xrealloc(*out, (*n + st_json_count(list) + 1) * sizeof(**out));
+    st_json_each (item, list) {
+        const char *s = st_json_str(item, NULL);
+
+        if (s)
+            (*out)[(*n)++] = s;
+    }
+}
+
+static void read_floor(const struct st_json_node *floor, struct st_order *o)
+{
+    o->floor = st_json_is(floor, ST_JSON_OBJECT);
+    o->floor_root = st_json_true(st_json_get(floor, "root"));
+    read_list(st_json_get(floor, "readonly"), &o->floor_points, &o->n_floor_points);
+    read_list(st_json_get(floor, "guarded"), &o->floor_points, &o->n_floor_points);
+}
+
+static int read_members(const struct st_json_node *root, struct st_order *o, struct st_error *err)
+{
+    const struct st_json_node *facts = st_json_get(root, "facts");
+    const char *on_failure = string_of(root, "on_worker_failure", false, err);
+
+    if (!(o->id = string_of(root, "id", true, err)) ||
+        !(o->state_dir = string_of(root, "state_dir", true, err)) ||
+        !(o->trace_path = string_of(root, "trace", true, err)) ||
+        !(o->rootfs = string_of(root, "rootfs", true, err)) ||
+        !(o->key_dir = string_of(root, "key_dir", true, err)) ||
+        !(o->policy = string_of(root, "policy", true, err)) ||
+        !(o->agent_id = string_of(root, "agent_id", true, err)) ||
+        !(o->trace_id = string_of(root, "trace_id", true, err)))
+        return -err->errnum;
+    o->pid = (pid_t)integer_of(root, "pid", 0);
+    /* Beside the containers' directories lies that of the event bus. */
+    if (strcmp(o->id, ST_BUS_DIR) == 0 || o->id[0] == '.')
+        return st_fail(err, EINVAL, "a container can't have the ID %.100s; choose another", o->id);
+    if (o->pid <= 0)
+        return st_fail(err, EINVAL, "order to the monitor: no process");
+    if (!st_json_is(facts, ST_JSON_OBJECT))
+        return st_fail(err, EINVAL, "order to the monitor: no facts");
+    size_t start, end;
+
+    st_json_span(facts, &start, &end);
+    o->facts = o->text + start;
+    o->facts_len = end - start;
+    read_list(st_json_get(root, "policy_dirs"), &o->policy_dirs, &o->n_policy_dirs);
+    read_floor(st_json_get(root, "floor"), o);
+    o->listener = string_of(root, "listener", false, err);
+    o->mode = string_of(root, "mode", false, err);
+    o->freezer = string_of(root, "freezer", false, err);
+    if (!o->freezer)
+        o->freezer = "auto";
+    o->control_gid = integer_of(root, "control_gid", -1);
+    o->worker_grace_ns = integer_of(root, "worker_grace_ms", 5000) * 1000000;
+    o->on_failure = on_failure && strcmp(on_failure, "pause") == 0 ? ST_FAIL_PAUSE : ST_FAIL_KILL;
+    o->allow_unsigned = st_json_true(st_json_get(root, "allow_unsigned"));
+    o->light = st_json_true(st_json_get(root, "light"));
+    return 0;
+}
+
+int st_order_parse(const char *text, size_t len, struct st_order *out, struct st_error *err)
+{
+    *out = (struct st_order){.text = st_xmalloc(len + 1)};
+    memcpy(out->text, text, len);
+    out->text[len] = '\0';
+    if (st_json_parse(out->text, len, ST_JSON_DEFAULT_LIMITS, &out->doc, err) < 0) {
+        st_order_free(out);
+        return st_wrap(err, "order to the monitor");
+    }
+    if (read_members(st_json_root(out->doc), out, err) < 0) {
+        st_order_free(out);
+        return -err->errnum;
+    }
+    return 0;
+}
+
+void st_order_free(struct st_order *o)
+{
+    free(o->policy_dirs);
+    free(o->floor_points);
+    st_json_free(o->doc);
+    free(o->text);
+    *o = (struct st_order){0};
+}

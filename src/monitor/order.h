@@ -1,0 +1,48 @@
+/* order: what the hook asks of the monitor, handed over as JSON in an anonymous file.
+ *
+ * The hook has read the configuration and config.json already; the monitor knows no other source. */
+#pragma once
+
+#include "base/error.h"
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum st_on_failure { ST_FAIL_KILL, ST_FAIL_PAUSE };
+
+struct st_order {
+    const char *id;
+    pid_t pid;             /* the container's first process, in our pid namespace */
+    const char *state_dir; /* …/ID, not made yet */
+    const char *trace_path;
+    const char *rootfs; /* of the container, real path on the host */
+    const char *key_dir;
+    const char *policy; /* name or path */
+    const char **policy_dirs;
+    size_t n_policy_dirs;
+    const char *agent_id;
+    const char *trace_id;
+    const char *mode;  /* annotation io.sandtrace.mode, or NULL */
+    const char *facts; /* canonical JSON object of the container, for the start record */
+    size_t facts_len;
+    int64_t control_gid; /* -1: root only */
+    int64_t worker_grace_ns;
+    enum st_on_failure on_failure;
+    const char *freezer; /* "auto", "v1", "v2" */
+    bool allow_unsigned;
+    bool light;           /* a pod's sandbox: life cycle only */
+    const char *listener; /* socket to which the runtime sends fds of seccomp notifications; NULL: none */
+    bool floor;           /* mounts of the container are one */
+    bool floor_root;      /* its root is read-only because of it */
+    const char **floor_points; /* mount points that are read-only because of it */
+    size_t n_floor_points;
+
+    struct st_json_doc *doc; /* owns the strings */
+    char *text;
+};
+
+/* Takes ownership of nothing; text is copied. */
+int st_order_parse(const char *text, size_t len, struct st_order *out, struct st_error *err);
+void st_order_free(struct st_order *o);

@@ -1,0 +1,59 @@
+/* pauses: what stands still and why: held operations, and the freeze that goes with them.
+ *
+ * The container is frozen for as long as there is one open pause, and thawed by the end of the last. Who
+ * freezes here tells the warden through the pulse, so that the end of a stall does not thaw a pause. */
+#pragma once
+
+#include "base/error.h"
+#include "monitor/grants.h"
+#include "monitor/operation.h"
+#include "monitor/watch.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ST_PAUSE_ID_SIZE sizeof("pau_0123456789ab")
+
+enum st_decision { ST_DECIDE_ONCE, ST_DECIDE_ALWAYS, ST_DECIDE_DENY, ST_DECIDE_KILL, ST_DECIDE_TIMEOUT };
+
+struct st_pause {
+    struct st_pause *next;
+    char id[ST_PAUSE_ID_SIZE];
+    struct st_operation op; /* waits where held */
+    bool held;
+    bool by_person;            /* no violation: somebody wants it to stand still */
+    int64_t since_us;          /* wall time */
+    int64_t deadline_ns;       /* monotonic; 0: never */
+    struct st_grants proposal; /* what `approve --always` would grant */
+    char *line;                /* the record of the event that caused it, as it stands in the trace */
+};
+
+struct st_pauses {
+    struct st_watch *watch;
+    struct st_pause *first, **last;
+    size_t n;
+};
+
+void st_pauses_init(struct st_pauses *p, struct st_watch *watch);
+
+/* Step one of a pause, before anything is answered. 0 or -errno. */
+int st_pauses_freeze(struct st_pauses *p);
+
+/* Step three: does everything stand still? A held operation keeps a v2 group from ever saying so: there only
+ * the order counts, and the answer is true at once. */
+bool st_pauses_confirm(const struct st_pauses *p, bool held);
+
+/* Enter the pause; the operation is taken over. The caller adds line and proposal. */
+struct st_pause *st_pauses_add(struct st_pauses *p, struct st_operation *op, int64_t timeout_ms);
+
+/* By id or a beginning of it that only one has. NULL: none, or (with *ambiguous) several. */
+struct st_pause *st_pauses_find(const struct st_pauses *p, const char *id, bool *ambiguous);
+
+/* Answer, forget, and thaw with the last one. */
+void st_pauses_end(struct st_pauses *p, struct st_pause *pause, bool allow);
+
+/* Refuse all that is held; thaw or not. */
+void st_pauses_end_all(struct st_pauses *p, bool thaw);
+
+/* The earliest deadline, or -1; and the pause that it belongs to. */
+int64_t st_pauses_deadline(const struct st_pauses *p, struct st_pause **which);

@@ -1,0 +1,377 @@
+/* pipeline: see pipeline.h. */
+#include "monitor/pipeline.h"
+
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- recording ---- */
+
+static int record(struct st_pipeline *p, const struct st_event *ev, const struct st_verdict *v,
+                  char event_id[ST_EVENT_ID_SIZE], struct st_error *err)
+{
+    struct st_str line;
+
+    if (st_trace_append(p->trace, ev, v, event_id, err) < 0)
+        return -err->errnum;
+    atomic_fetch_add(&p->watch->pulse->events, 1);
+    if (v && v->result != ST_ALLOW)
+        atomic_fetch_add(&p->watch->pulse->refused, 1);
+    line = st_trace_line(p->trace);
+    if (p->publish)
+        p->publish(p->ctx, line.p, line.len);
+    return 0;
+}
+
+int st_pipeline_note(struct st_pipeline *p, enum st_event_type type, enum st_tier tier, const char *json,
+                     size_t len, bool force, struct st_error *err)
+{
+    struct st_event ev = {
+        .type = type, .tier = tier, .wall_us = st_now_wall_us(), .json = {.p = json, .len = len}};
+    struct st_verdict v = {.result = ST_ALLOW,
+                           .policy_sha256 = p->policy ? st_policy_sha256(p->policy) : NULL};
+    char id[ST_EVENT_ID_SIZE];
+
+    if (record(p, &ev, &v, id, err) < 0)
+        return -err->errnum;
+    return force ? st_trace_force(p->trace, err) : 0;
+}
+
+static void write_str_or_null(struct st_jw *w, const char *key, const char *value)
+{
+    st_jw_key(w, key);
+    if (value)
+        st_jw_str(w, value);
+    else
+        st_jw_null(w);
+}
+
+void st_decider_write(struct st_jw *w, const struct st_decider *by)
+{
+    st_jw_key(w, "by");
+    st_jw_object(w);
+    st_jw_kstr(w, "how", by->how);
+    st_jw_kstr(w, "name", by->name);
+    if (by->uid != ST_UNKNOWN)
+        st_jw_kint(w, "uid", by->uid);
+    st_jw_end(w, '}');
+}
+
+/* cause NULL: no event, but a person, by. */
+static int note_pause(struct st_pipeline *p, const struct st_pause *pause, const char *cause,
+                      int64_t freeze_us, const struct st_decider *by, struct st_error *err)
+{
+    st_auto_buf json = ST_BUF_INIT;
+    char expires[ST_RFC3339_SIZE];
+    struct st_jw w;
+
+    st_jw_init(&w, &json);
+    st_jw_object(&w);
+    if (by)
+        st_decider_write(&w, by);
+    write_str_or_null(&w, "cause", cause);
+    if (pause->deadline_ns)
+        st_format_rfc3339(pause->since_us + (pause->deadline_ns - st_now_mono_ns()) / 1000, expires);
+    write_str_or_null(&w, "expires", pause->deadline_ns ? expires : NULL);
+    st_jw_kint(&w, "freeze_us", freeze_us);
+    st_jw_kbool(&w, "held", pause->held);
+    st_jw_kstr(&w, "pause_id", pause->id);
+    if (by)
+        write_str_or_null(&w, "reason", by->reason);
+    st_jw_end(&w, '}');
+    return st_pipeline_note(p, ST_EV_SECURITY_PAUSE, ST_TIER_KERNEL, json.data, json.len, true, err);
+}
+
+/* ---- responding ---- */
+
+/* What is done, given what the policy asks and what can be done: where nothing waits there is nothing to
+ * refuse, where nothing can be frozen a pause is a kill. */
+static enum st_response response_of(const struct st_pipeline *p, const struct st_verdict *v)
+{
+    if (v->result == ST_ALLOW)
+        return ST_RESPOND_RECORD;
+    if (v->response == ST_RESPOND_PAUSE && !p->watch->can_freeze)
+        return ST_RESPOND_KILL;
+    return v->response;
+}
+
+static void mark_blocked(struct st_event *ev)
+{
+    switch (ev->type) {
+    case ST_EV_FILESYSTEM: ev->fs.blocked = true; break;
+    case ST_EV_NETWORK_EGRESS:
+    case ST_EV_NETWORK_INGRESS: ev->net.blocked = true; break;
+    case ST_EV_DNS_QUERY: ev->dns.blocked = true; break;
+    case ST_EV_PROCESS: ev->proc.blocked = true; break;
+    case ST_EV_SYSCALL: ev->sys.blocked = true; break;
+    case ST_EV_LIFECYCLE:
+    case ST_EV_FILESYSTEM_SUMMARY:
+    case ST_EV_SECURITY_PAUSE:
+    case ST_EV_SECURITY_RESUME:
+    case ST_EV_POLICY_CHANGE:
+    case ST_EV_SENSOR:
+    case ST_EV_CHECKPOINT:
+    case ST_EV_TYPES: break;
+    }
+}
+
+static void fail_closed(struct st_pipeline *p, struct st_operation *op)
+{
+    st_operation_answer(op, false);
+    if (p->trace_failed)
+        p->trace_failed(p->ctx);
+}
+
+/* Recorded before it is answered: a permission that is not on the trace does not exist. */
+static void let_by(struct st_pipeline *p, const struct st_event *ev, struct st_verdict *v,
+                   struct st_operation *op)
+{
+    struct st_error err = {0};
+    char id[ST_EVENT_ID_SIZE];
+
+    if (record(p, ev, v, id, &err) < 0)
+        fail_closed(p, op);
+    else
+        st_operation_answer(op, true);
+}
+
+static void refuse(struct st_pipeline *p, struct st_event *ev, struct st_verdict *v, struct st_operation *op)
+{
+    struct st_error err = {0};
+    char id[ST_EVENT_ID_SIZE];
+    bool waits = st_operation_waits(op);
+
+    v->action = waits ? ST_ACT_DENIED : ST_ACT_NONE;
+    if (waits)
+        mark_blocked(ev);
+    st_operation_answer(op, false);
+    if (record(p, ev, v, id, &err) < 0 || st_trace_force(p->trace, &err) < 0)
+        fail_closed(p, op);
+}
+
+static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict *v, struct st_operation *op,
+                  int64_t seen_ns)
+{
+    const struct st_pause_policy *how = st_policy_pause(p->policy);
+    struct st_error err = {0};
+    char id[ST_EVENT_ID_SIZE];
+    struct st_pause *entry;
+    struct st_str line;
+    int64_t freeze_us;
+    bool hold = how->hold && st_operation_waits(op);
+
+    st_pauses_freeze(&p->pauses);
+    if (!hold)
+        st_operation_answer(op, false);
+    st_pauses_confirm(&p->pauses, hold);
+    freeze_us = (st_now_mono_ns() - seen_ns) / 1000;
+    entry = st_pauses_add(&p->pauses, op, how->timeout_ms);
+    v->action = ST_ACT_PAUSED;
+    mark_blocked(ev);
+    if (record(p, ev, v, id, &err) < 0) {
+        fail_closed(p, &entry->op);
+        return;
+    }
+    line = st_trace_line(p->trace);
+    entry->line = st_xstrndup(line.p, line.len);
+    st_grants_add(&entry->proposal, ev, entry->id);
+    if (note_pause(p, entry, id, freeze_us, NULL, &err) < 0)
+        fail_closed(p, &entry->op);
+}
+
+static void end(struct st_pipeline *p, struct st_event *ev, struct st_verdict *v, struct st_operation *op)
+{
+    struct st_error err = {0};
+    char id[ST_EVENT_ID_SIZE];
+
+    st_pauses_freeze(&p->pauses);
+    st_operation_answer(op, false);
+    v->action = ST_ACT_KILLED;
+    mark_blocked(ev);
+    if (record(p, ev, v, id, &err) == 0)
+        st_trace_force(p->trace, &err);
+    if (p->kill)
+        p->kill(p->ctx);
+}
+
+static void find_verdict(struct st_pipeline *p, const struct st_event *ev, struct st_verdict *v)
+{
+    const char *grant;
+
+    st_policy_eval(p->policy, p->counters, ev, v);
+    if (v->result == ST_ALLOW)
+        return;
+    grant = st_grants_cover(&p->grants, ev);
+    if (!grant)
+        return;
+    v->result = ST_ALLOW;
+    v->rule = st_str(grant);
+    v->reason = ST_STR_LIT("approved for this run");
+}
+
+void st_pipeline_use(struct st_pipeline *p, const struct st_event *seen, struct st_operation *op,
+                     int64_t seen_ns)
+{
+    struct st_verdict v = {0};
+    struct st_event ev = *seen;
+
+    find_verdict(p, &ev, &v);
+    switch (response_of(p, &v)) {
+    case ST_RESPOND_RECORD: let_by(p, &ev, &v, op); break;
+    case ST_RESPOND_DENY: refuse(p, &ev, &v, op); break;
+    case ST_RESPOND_PAUSE: pause(p, &ev, &v, op, seen_ns); break;
+    case ST_RESPOND_KILL: end(p, &ev, &v, op); break;
+    }
+}
+
+void st_pipeline_refuse(struct st_pipeline *p, const struct st_event *seen, struct st_operation *op,
+                        const char *reason)
+{
+    struct st_verdict v = {.result = ST_DENY,
+                           .severity = ST_SEV_MEDIUM,
+                           .response = ST_RESPOND_DENY,
+                           .reason = st_str(reason),
+                           .policy_sha256 = st_policy_sha256(p->policy)};
+    struct st_event ev = *seen;
+
+    refuse(p, &ev, &v, op);
+}
+
+/* ---- deciding ---- */
+
+static const char *decision_name(enum st_decision d)
+{
+    static const char *const names[] = {"allow-once", "allow-always", "deny", "kill", "timeout"};
+
+    return names[d];
+}
+
+/* pause_id NULL: a decision about the container as a whole. */
+static int note_decision(struct st_pipeline *p, const char *pause_id, enum st_decision decision,
+                         const struct st_decider *by, struct st_error *err)
+{
+    st_auto_buf json = ST_BUF_INIT;
+    struct st_jw w;
+
+    st_jw_init(&w, &json);
+    st_jw_object(&w);
+    st_decider_write(&w, by);
+    st_jw_kstr(&w, "decision", decision_name(decision));
+    write_str_or_null(&w, "pause_id", pause_id);
+    write_str_or_null(&w, "reason", by->reason);
+    st_jw_end(&w, '}');
+    return st_pipeline_note(p, ST_EV_SECURITY_RESUME, ST_TIER_DERIVED, json.data, json.len, true, err);
+}
+
+static int note_grant(struct st_pipeline *p, const struct st_pause *pause, struct st_error *err)
+{
+    st_auto_buf json = ST_BUF_INIT;
+    struct st_jw w;
+
+    st_jw_init(&w, &json);
+    st_jw_object(&w);
+    st_jw_kstr(&w, "change", "grant");
+    st_jw_kstr(&w, "pause_id", pause->id);
+    st_jw_kstr(&w, "scope", "run");
+    st_jw_end(&w, '}');
+    return st_pipeline_note(p, ST_EV_POLICY_CHANGE, ST_TIER_DERIVED, json.data, json.len, true, err);
+}
+
+/* All that waits gets the same decision, but for the one that has it already. */
+static int note_kill(struct st_pipeline *p, const struct st_pause *but, const struct st_decider *by,
+                     struct st_error *err)
+{
+    for (const struct st_pause *i = p->pauses.first; i; i = i->next)
+        if (i != but && note_decision(p, i->id, ST_DECIDE_KILL, by, err) < 0)
+            return -err->errnum;
+    return 0;
+}
+
+static void carry_out_kill(struct st_pipeline *p)
+{
+    st_pauses_end_all(&p->pauses, false);
+    if (p->kill)
+        p->kill(p->ctx);
+}
+
+void st_pipeline_decide(struct st_pipeline *p, struct st_pause *pause, enum st_decision decision,
+                        const struct st_decider *by)
+{
+    struct st_error err = {0};
+    bool allow = decision == ST_DECIDE_ONCE || decision == ST_DECIDE_ALWAYS;
+
+    if (decision == ST_DECIDE_TIMEOUT)
+        allow = st_policy_pause(p->policy)->on_timeout == ST_TIMEOUT_RESUME;
+    if (note_decision(p, pause->id, decision, by, &err) < 0 ||
+        (decision == ST_DECIDE_ALWAYS && note_grant(p, pause, &err) < 0)) {
+        if (p->trace_failed)
+            p->trace_failed(p->ctx);
+        return;
+    }
+    if (decision == ST_DECIDE_ALWAYS)
+        st_grants_move(&p->grants, &pause->proposal);
+    if (decision == ST_DECIDE_KILL ||
+        (decision == ST_DECIDE_TIMEOUT && st_policy_pause(p->policy)->on_timeout == ST_TIMEOUT_KILL)) {
+        if (note_kill(p, pause, by, &err) < 0 && p->trace_failed)
+            p->trace_failed(p->ctx);
+        carry_out_kill(p);
+        return;
+    }
+    st_pauses_end(&p->pauses, pause, allow);
+}
+
+int st_pipeline_kill(struct st_pipeline *p, const struct st_decider *by, struct st_error *err)
+{
+    int rc = p->pauses.first ? note_kill(p, NULL, by, err) : note_decision(p, NULL, ST_DECIDE_KILL, by, err);
+
+    if (rc < 0 && p->trace_failed)
+        p->trace_failed(p->ctx);
+    /* To end it needs no permission: it is carried out whether it could be recorded or not. */
+    carry_out_kill(p);
+    return rc;
+}
+
+struct st_pause *st_pipeline_hold(struct st_pipeline *p, const struct st_decider *by, struct st_error *err)
+{
+    struct st_operation none = ST_OPERATION_NONE;
+    int64_t start = st_now_mono_ns();
+    struct st_pause *entry;
+    bool held = false;
+    int rc;
+
+    for (const struct st_pause *i = p->pauses.first; i; i = i->next)
+        held |= i->held;
+    rc = st_pauses_freeze(&p->pauses);
+    entry = st_pauses_add(&p->pauses, &none, 0);
+    entry->by_person = true;
+    if (rc < 0) {
+        st_fail(err, -rc, "%s", p->watch->can_freeze ? strerror(-rc) : p->watch->no_freeze);
+    } else if (!st_pauses_confirm(&p->pauses, held)) {
+        st_fail(err, ETIMEDOUT, "not all of it stands still");
+    } else if (note_pause(p, entry, NULL, (st_now_mono_ns() - start) / 1000, by, err) == 0) {
+        return entry;
+    } else if (p->trace_failed) {
+        p->trace_failed(p->ctx);
+    }
+    st_pauses_end(&p->pauses, entry, false);
+    return NULL;
+}
+
+int64_t st_pipeline_deadline(const struct st_pipeline *p)
+{
+    struct st_pause *which;
+
+    return st_pauses_deadline(&p->pauses, &which);
+}
+
+void st_pipeline_tick(struct st_pipeline *p)
+{
+    const struct st_decider nobody = {.how = "timeout", .uid = ST_UNKNOWN};
+    struct st_pause *which = NULL;
+
+    while (st_pauses_deadline(&p->pauses, &which) >= 0 && which->deadline_ns <= st_now_mono_ns())
+        st_pipeline_decide(p, which, ST_DECIDE_TIMEOUT, &nobody);
+}

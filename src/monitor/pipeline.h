@@ -1,0 +1,70 @@
+/* pipeline: the way of one event, from a sensor to the trace, in one function.
+ *
+ *     event → policy → verdict → respond → record → chain → bus
+ *
+ * Sensors never decide, policy never acts, respond never logs, the trace never drops. At a violation that
+ * pauses: freeze is asked for first, then the operation is refused or held, then the freeze is confirmed,
+ * then the records are forced to disk, then the bus is told. */
+#pragma once
+
+#include "audit/trace.h"
+#include "base/json_write.h"
+#include "model/event.h"
+#include "monitor/grants.h"
+#include "monitor/operation.h"
+#include "monitor/pauses.h"
+#include "monitor/watch.h"
+#include "policy/policy.h"
+
+struct st_pipeline {
+    struct st_watch *watch;
+    struct st_policy *policy;
+    struct st_counters *counters;
+    struct st_trace *trace;
+    struct st_pauses pauses;
+    struct st_grants grants; /* `approve --always` of this run */
+    /* The line that was just recorded, for those who listen. */
+    void (*publish)(void *ctx, const char *line, size_t len);
+    /* The trace can't be written: nothing may go on. */
+    void (*trace_failed)(void *ctx);
+    /* The policy wants it dead. */
+    void (*kill)(void *ctx);
+    void *ctx;
+};
+
+/* A use. op is answered or taken over; one without an operation is judged after the fact. seen_ns: when the
+ * kernel told us (monotonic). */
+void st_pipeline_use(struct st_pipeline *p, const struct st_event *ev, struct st_operation *op,
+                     int64_t seen_ns);
+
+/* A use that is refused whatever the policy says, because what watches depends on it. */
+void st_pipeline_refuse(struct st_pipeline *p, const struct st_event *ev, struct st_operation *op,
+                        const char *reason);
+
+/* A record of our own (lifecycle, sensor …), without a verdict to find. force: on disk before it returns. */
+int st_pipeline_note(struct st_pipeline *p, enum st_event_type type, enum st_tier tier, const char *json,
+                     size_t len, bool force, struct st_error *err);
+
+struct st_decider {
+    const char *how; /* "control", "timeout", "engine" */
+    int64_t uid;     /* ST_UNKNOWN: nobody */
+    const char *name, *reason;
+};
+
+/* As a member `by` of the object that is open. */
+void st_decider_write(struct st_jw *w, const struct st_decider *by);
+
+/* A pause gets its decision: recorded first, then carried out. */
+void st_pipeline_decide(struct st_pipeline *p, struct st_pause *pause, enum st_decision decision,
+                        const struct st_decider *by);
+
+/* Somebody wants it to stand still: frozen, recorded with whom, until a decision. NULL: could not be frozen
+ * or recorded; then all is as it was. */
+struct st_pause *st_pipeline_hold(struct st_pipeline *p, const struct st_decider *by, struct st_error *err);
+
+/* Somebody wants it dead. What waits is refused; each decision is recorded first. */
+int st_pipeline_kill(struct st_pipeline *p, const struct st_decider *by, struct st_error *err);
+
+/* Deadlines of pauses: the next one (or -1), and what is due. */
+int64_t st_pipeline_deadline(const struct st_pipeline *p);
+void st_pipeline_tick(struct st_pipeline *p);

@@ -1,0 +1,127 @@
+/* record: see record.h. */
+#include "monitor/record.h"
+
+#include "base/json_write.h"
+
+#include <string.h>
+#include <sys/wait.h>
+
+static void write_sensor(struct st_jw *w, const char *name, const char *kind, const char *state,
+                         const char *detail)
+{
+    st_jw_object(w);
+    st_jw_kstr(w, "detail", detail);
+    st_jw_kstr(w, "kind", kind);
+    st_jw_kstr(w, "name", name);
+    st_jw_kstr(w, "state", state);
+    st_jw_end(w, '}');
+}
+
+/* Without the shim nothing asks us before a change, and nothing holds when we are gone; in audit mode neither
+ * is wanted: both would be changes. */
+static void write_changes(struct st_jw *w, const struct st_order *order, bool audit)
+{
+    const char *without = audit ? "audit mode: nothing of the container is changed"
+                                : "started without the shim, which prepares the bundle for it";
+
+    if (order->listener)
+        write_sensor(w, "mutations", "seccomp", "on", NULL);
+    else
+        write_sensor(w, "mutations", "none", audit ? "off" : "degraded", without);
+    if (order->floor)
+        write_sensor(w, "floor", "mount", "on", NULL);
+    else
+        write_sensor(w, "floor", "none", "off", order->listener ? "floor: off" : without);
+}
+
+static void write_sensors(struct st_jw *w, const struct st_watch *watch, bool audit)
+{
+    st_jw_key(w, "sensors");
+    st_jw_array(w);
+    write_sensor(w, "freezer", watch->can_freeze ? st_cgroup_kind_name(watch->cgroup.kind) : "none",
+                 watch->can_freeze ? "on" : "degraded",
+                 watch->can_freeze ? watch->cgroup.path : watch->no_freeze);
+    write_sensor(w, "lifecycle", "pidfd", "on", NULL);
+    write_changes(w, &watch->order, audit);
+    st_jw_end(w, ']');
+}
+
+void st_record_start(struct st_buf *out, const struct st_watch *watch, const struct st_policy_facts *policy,
+                     pid_t worker)
+{
+    struct st_jw w;
+
+    st_jw_init(&w, out);
+    st_jw_object(&w);
+    st_jw_key(&w, "container");
+    st_jw_raw(&w, watch->order.facts, watch->order.facts_len);
+    st_jw_kstr(&w, "id", watch->order.id);
+    st_jw_kbool(&w, "light", watch->order.light);
+    st_jw_key(&w, "monitor");
+    st_jw_object(&w);
+    st_jw_kstr(&w, "version", PACKAGE_VERSION);
+    st_jw_kint(&w, "warden", watch->warden);
+    st_jw_kint(&w, "worker", worker);
+    st_jw_end(&w, '}');
+    st_jw_kstr(&w, "op", "start");
+    st_jw_kint(&w, "pid", watch->order.pid);
+    st_jw_key(&w, "policy");
+    st_jw_object(&w);
+    st_jw_kstr(&w, "mode", policy->mode);
+    st_jw_kstr(&w, "name", policy->name);
+    st_jw_kstr(&w, "sha256", policy->sha256);
+    st_jw_end(&w, '}');
+    write_sensors(&w, watch, strcmp(policy->mode, "audit") == 0);
+    st_jw_end(&w, '}');
+}
+
+void st_record_stop(struct st_buf *out, const struct st_stop_facts *facts)
+{
+    struct st_jw w;
+
+    st_jw_init(&w, out);
+    st_jw_object(&w);
+    st_jw_key(&w, "counts");
+    st_jw_object(&w);
+    st_jw_kint(&w, "events", (int64_t)facts->events);
+    st_jw_kint(&w, "refused", (int64_t)facts->refused);
+    st_jw_end(&w, '}');
+    st_jw_kint(&w, "duration_ms", facts->duration_ms);
+    st_jw_key(&w, "exit_code");
+    if (facts->status_known && WIFEXITED(facts->status))
+        st_jw_int(&w, WEXITSTATUS(facts->status));
+    else
+        st_jw_null(&w);
+    if (facts->status_known && WIFSIGNALED(facts->status))
+        st_jw_kint(&w, "exit_signal", WTERMSIG(facts->status));
+    st_jw_kstr(&w, "op", "stop");
+    st_jw_kstr(&w, "reason", facts->reason);
+    st_jw_end(&w, '}');
+}
+
+void st_record_sensor(struct st_buf *out, const char *name, const char *state, const char *detail)
+{
+    struct st_jw w;
+
+    st_jw_init(&w, out);
+    st_jw_object(&w);
+    st_jw_kstr(&w, "detail", detail);
+    st_jw_kstr(&w, "name", name);
+    st_jw_kstr(&w, "state", state);
+    st_jw_end(&w, '}');
+}
+
+void st_record_loss(struct st_buf *out, const struct st_loss *loss, const char *then)
+{
+    struct st_jw w;
+
+    st_jw_init(&w, out);
+    st_jw_object(&w);
+    st_jw_kstr(&w, "detail", loss->cause);
+    st_jw_kint(&w, "freeze_us", loss->freeze_us);
+    st_jw_kbool(&w, "frozen", loss->frozen);
+    st_jw_kstr(&w, "name", "worker");
+    st_jw_kstr(&w, "state", "lost");
+    st_jw_kstr(&w, "then", then);
+    st_jw_end(&w, '}');
+}

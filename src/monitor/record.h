@@ -1,0 +1,34 @@
+/* record: payloads of the records that the monitor makes of itself and of the container's life. Pure: facts
+ * in, canonical JSON out. */
+#pragma once
+
+#include "base/buf.h"
+#include "monitor/warden.h"
+#include "monitor/watch.h"
+
+#include <stdint.h>
+
+struct st_policy_facts {
+    const char *name, *sha256, *mode;
+};
+
+/* lifecycle, op "start". */
+void st_record_start(struct st_buf *out, const struct st_watch *w, const struct st_policy_facts *policy,
+                     pid_t worker);
+
+struct st_stop_facts {
+    bool status_known;
+    int status; /* of waitpid */
+    const char *reason;
+    uint64_t events, refused; /* records of this run, this one included */
+    int64_t duration_ms;
+};
+
+/* lifecycle, op "stop". */
+void st_record_stop(struct st_buf *out, const struct st_stop_facts *facts);
+
+/* sensor: one of our own parts changed its state. detail may be NULL. */
+void st_record_sensor(struct st_buf *out, const char *name, const char *state, const char *detail);
+
+/* sensor, of a worker that was lost. */
+void st_record_loss(struct st_buf *out, const struct st_loss *loss, const char *then);

@@ -1,0 +1,22 @@
+/* warden: the small, privileged parent. It starts the worker, watches it, and acts when it fails:
+ * freeze, have it recorded by a new worker, then kill or leave paused. It never parses what a container could
+ * have written, and says nothing but fixed messages.
+ *
+ * It sleeps for as long as the worker does: a clock runs only while work waits for the worker. */
+#pragma once
+
+#include "monitor/watch.h"
+
+/* Why there is a new worker; the first one has none. */
+struct st_loss {
+    char cause[128];   /* "killed by signal 9", "stopped by signal 19", "stood still for 5600 ms" */
+    bool frozen;       /* confirmed */
+    int64_t freeze_us; /* from the report to the confirmed freeze */
+};
+
+/* The worker's main function, run in the child. Returns its exit code. */
+typedef int (*st_worker_main)(struct st_watch *w, int link, const struct st_loss *loss);
+
+/* Until the container has ended and its trace is sealed. Readiness, or why there is none, is written to
+ * ready_fd, which is then closed. Returns the exit code of the monitor. */
+int st_warden_run(struct st_watch *w, st_worker_main worker, int ready_fd);

@@ -1,0 +1,88 @@
+/* watch: see watch.h. */
+#include "monitor/watch.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "sensors/fan.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+
+#define PREDECESSOR_TIMEOUT_NS 5000000000LL
+
+static int open_freezer(struct st_watch *w, struct st_error *err)
+{
+    enum st_cgroup_choice choice = strcmp(w->order.freezer, "v1") == 0   ? ST_CGROUP_ONLY_V1
+                                   : strcmp(w->order.freezer, "v2") == 0 ? ST_CGROUP_ONLY_V2
+                                                                         : ST_CGROUP_AUTO;
+    struct st_error why = {0};
+
+    if (st_cgroup_open(w->order.pid, choice, &w->cgroup, &why) == 0) {
+        w->can_freeze = true;
+        return 0;
+    }
+    /* A container that can't be frozen alone is still watched: where it would be frozen it is killed. */
+    snprintf(w->no_freeze, sizeof(w->no_freeze), "%.255s", why.msg);
+    if (choice != ST_CGROUP_AUTO)
+        return st_fail(err, why.errnum, "freezer %s: %s", w->order.freezer, why.msg);
+    return 0;
+}
+
+static int open_all(struct st_watch *w, const char *order, size_t len, struct st_error *err)
+{
+    if (st_order_parse(order, len, &w->order, err) < 0 ||
+        st_lifecycle_open(w->order.pid, &w->life, err) < 0 || open_freezer(w, err) < 0 ||
+        st_statedir_claim(w->order.state_dir, PREDECESSOR_TIMEOUT_NS, &w->state, err) < 0 ||
+        st_statedir_share(&w->state, w->order.control_gid, err) < 0)
+        return -err->errnum;
+    if (!w->order.light) {
+        w->fan = st_fan_open(err);
+        if (w->fan < 0)
+            return w->fan;
+    }
+    w->pulse = mmap(NULL, sizeof(*w->pulse), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (w->pulse == MAP_FAILED) {
+        w->pulse = NULL;
+        return st_fail_errno(err, "shared memory");
+    }
+    return 0;
+}
+
+int st_watch_open(struct st_watch *w, const char *order, size_t len, struct st_error *err)
+{
+    *w = (struct st_watch){.life = ST_LIFECYCLE_NONE,
+                           .cgroup = ST_CGROUP_NONE,
+                           .state = ST_STATEDIR_NONE,
+                           .fan = -1,
+                           .worker_epfd = -1,
+                           .errands = -1,
+                           .warden = getpid(),
+                           .started_ns = st_now_mono_ns()};
+    if (open_all(w, order, len, err) < 0) {
+        st_watch_close(w);
+        return -err->errnum;
+    }
+    return 0;
+}
+
+void st_watch_members(const struct st_watch *w, struct st_membership *out)
+{
+    snprintf(out->controller, sizeof(out->controller), "%s", w->cgroup.kind == ST_CGROUP_V1 ? "freezer" : "");
+    snprintf(out->path, sizeof(out->path), "%s", w->cgroup.path);
+}
+
+void st_watch_close(struct st_watch *w)
+{
+    if (w->state.path)
+        st_statedir_remove(&w->state);
+    if (w->pulse)
+        munmap(w->pulse, sizeof(*w->pulse));
+    w->pulse = NULL;
+    st_close(&w->worker_epfd);
+    st_close(&w->fan);
+    st_cgroup_close(&w->cgroup);
+    st_lifecycle_close(&w->life);
+    st_order_free(&w->order);
+}

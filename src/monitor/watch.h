@@ -1,0 +1,31 @@
+/* watch: what warden and worker share: made by the warden before it forks, owned by main. */
+#pragma once
+
+#include "monitor/loop.h"
+#include "monitor/order.h"
+#include "monitor/statefile.h"
+#include "respond/cgroup.h"
+#include "sensors/lifecycle.h"
+#include "sensors/process.h"
+
+#include <stdbool.h>
+
+struct st_watch {
+    struct st_order order;
+    struct st_lifecycle life;
+    struct st_cgroup cgroup;
+    bool can_freeze;
+    char no_freeze[256]; /* why not */
+    struct st_statedir state;
+    int fan; /* fanotify group, held by both, so that the death of one allows nothing; -1: not watched */
+    struct st_pulse *pulse; /* shared memory */
+    int worker_epfd;        /* of the present worker; readable while work waits for it */
+    int errands;            /* worker's end of the socket to the warden's performers; -1: none */
+    pid_t warden;
+    int64_t started_ns; /* monotonic */
+};
+
+int st_watch_open(struct st_watch *w, const char *order, size_t len, struct st_error *err);
+/* How the container's processes are known. */
+void st_watch_members(const struct st_watch *w, struct st_membership *out);
+void st_watch_close(struct st_watch *w);

@@ -1,0 +1,302 @@
+/* worker: see worker.h. */
+#include "monitor/worker.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "monitor/confine.h"
+#include "monitor/link.h"
+#include "monitor/worker_private.h"
+#include "respond/freezer.h"
+#include "respond/kill.h"
+
+#include <malloc.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define POLL_NS 100000000LL
+#define RETRY_NS 1000000000LL
+
+/* ---- recording ---- */
+
+/* The trace can't be written: the container stands still until it can. */
+static void on_trace_failure(void *ctx)
+{
+    struct st_worker *w = ctx;
+
+    if (!w->retry_ns && w->watch->can_freeze && !w->exited)
+        st_freezer_ask(&w->watch->cgroup);
+    w->retry_ns = st_now_mono_ns() + RETRY_NS;
+}
+
+static void record_sensor(struct st_worker *w, const char *name, const char *state, const char *detail)
+{
+    st_auto_buf payload = ST_BUF_INIT;
+    struct st_error err = {0};
+
+    st_record_sensor(&payload, name, state, detail);
+    if (st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, true, &err) <
+        0)
+        on_trace_failure(w);
+}
+
+/* ---- the end ---- */
+
+/* The batch keeps what could not be written: once sealed, a retry forces and appends nothing. */
+static int seal(struct st_worker *w, struct st_error *err)
+{
+    st_auto_buf payload = ST_BUF_INIT;
+
+    if (w->sealed)
+        return st_trace_force(w->pipeline.trace, err);
+    if (!w->stop.status_known)
+        w->stop.status_known = st_lifecycle_status(&w->watch->life, &w->stop.status);
+    w->stop.events = atomic_load(&w->watch->pulse->events) + 1;
+    w->stop.refused = atomic_load(&w->watch->pulse->refused);
+    w->stop.duration_ms = (st_now_mono_ns() - w->watch->started_ns) / 1000000;
+    st_record_stop(&payload, &w->stop);
+    if (st_pipeline_note(&w->pipeline, ST_EV_LIFECYCLE, ST_TIER_KERNEL, payload.data, payload.len, false,
+                         err) < 0)
+        return -err->errnum;
+    w->sealed = true;
+    return st_trace_checkpoint(w->pipeline.trace, true, err);
+}
+
+/* The checkpoint is the trace's own: no pipeline has seen it. */
+static void publish_checkpoint(struct st_worker *w)
+{
+    struct st_str line = st_trace_line(w->pipeline.trace);
+
+    st_news_tell(&w->news, line.p, line.len);
+}
+
+static void finish(struct st_worker *w)
+{
+    struct st_error err = {0};
+
+    if (seal(w, &err) < 0) {
+        on_trace_failure(w);
+        return;
+    }
+    publish_checkpoint(w);
+    st_control_end(&w->control);
+    st_bus_close(&w->bus);
+    st_mutations_close(&w->mutations);
+    if (w->warden_lost) {
+        st_statedir_remove(&w->watch->state);
+    } else {
+        st_link_send(w->link, ST_LINK_DONE, 0, NULL);
+    }
+    w->loop.quit = true;
+}
+
+static bool container_gone(const struct st_worker *w)
+{
+    return w->exited && (!w->watch->can_freeze || st_cgroup_empty(&w->watch->cgroup));
+}
+
+static void on_group_event(void *ctx, uint32_t events)
+{
+    struct st_worker *w = ctx;
+
+    (void)events;
+    if (container_gone(w))
+        finish(w);
+}
+
+/* Processes may outlive the first one where the pid namespace is shared: the watch goes on until the
+ * group is empty. */
+static void on_init_exit(void *ctx, uint32_t events)
+{
+    struct st_worker *w = ctx;
+
+    (void)events;
+    w->exited = true;
+    st_loop_remove(&w->loop, w->watch->life.pidfd);
+    st_pauses_end_all(&w->pipeline.pauses, true);
+    w->stop.status_known = st_lifecycle_status(&w->watch->life, &w->stop.status);
+    if (container_gone(w)) {
+        finish(w);
+        return;
+    }
+    if (w->watch->cgroup.kind == ST_CGROUP_V1 ||
+        st_loop_add(&w->loop, "group", w->watch->cgroup.events_fd, EPOLLPRI, on_group_event, w) < 0)
+        w->poll_ns = st_now_mono_ns() + POLL_NS;
+}
+
+/* ---- time ---- */
+
+static int64_t earliest(int64_t a, int64_t b)
+{
+    return a < 0 ? b : b < 0 || a < b ? a : b;
+}
+
+static int64_t next_deadline(void *ctx)
+{
+    struct st_worker *w = ctx;
+
+    if (w->retry_ns)
+        return w->retry_ns;
+    return earliest(earliest(st_trace_deadline(w->pipeline.trace), w->poll_ns ? w->poll_ns : -1),
+                    earliest(st_pipeline_deadline(&w->pipeline), st_bus_deadline(&w->bus)));
+}
+
+static void retry_trace(struct st_worker *w)
+{
+    struct st_error err = {0};
+
+    if (st_trace_force(w->pipeline.trace, &err) < 0) {
+        w->retry_ns = st_now_mono_ns() + RETRY_NS;
+        return;
+    }
+    w->retry_ns = 0;
+    if (w->watch->can_freeze && !w->exited && w->pipeline.pauses.n == 0)
+        st_freezer_thaw(&w->watch->cgroup);
+    on_group_event(w, 0);
+}
+
+static void on_deadline(void *ctx)
+{
+    struct st_worker *w = ctx;
+    struct st_error err = {0};
+
+    if (w->retry_ns) {
+        retry_trace(w);
+        return;
+    }
+    if (st_trace_commit(w->pipeline.trace, &err) < 0)
+        on_trace_failure(w);
+    st_pipeline_tick(&w->pipeline);
+    st_bus_tick(&w->bus);
+    if (w->poll_ns) {
+        w->poll_ns = st_now_mono_ns() + POLL_NS;
+        on_group_event(w, 0);
+    }
+}
+
+/* ---- the warden ---- */
+
+/* Alone: freeze with our own hands, record, kill what our uid may kill. What can't be killed stays frozen. */
+static void on_warden_lost(struct st_worker *w)
+{
+    w->warden_lost = true;
+    st_loop_remove(&w->loop, w->link);
+    if (w->watch->can_freeze) {
+        st_freezer_ask(&w->watch->cgroup);
+        st_freezer_confirm(&w->watch->cgroup, 1000000000);
+    }
+    record_sensor(w, "warden", "lost", "the container was frozen");
+    if (w->watch->order.on_failure == ST_FAIL_KILL)
+        st_kill_container(&w->watch->cgroup, w->watch->life.pidfd, 1000000000);
+}
+
+static void on_link(void *ctx, uint32_t events)
+{
+    struct st_worker *w = ctx;
+    struct st_link_message m;
+    int rc = st_link_receive(w->link, &m);
+    char detail[64];
+
+    (void)events;
+    if (rc == -EAGAIN)
+        return;
+    if (rc != 1) {
+        on_warden_lost(w);
+        return;
+    }
+    if (m.kind == ST_LINK_STALLED) {
+        snprintf(detail, sizeof(detail), "stood still for %lld ms, container frozen", (long long)m.value);
+        record_sensor(w, "worker", "stalled", detail);
+    }
+}
+
+/* ---- start ---- */
+
+static void on_kill(void *ctx)
+{
+    struct st_worker *w = ctx;
+
+    w->stop.reason = "killed by policy or person";
+    if (w->warden_lost)
+        st_kill_container(&w->watch->cgroup, w->watch->life.pidfd, 1000000000);
+    else
+        st_link_send(w->link, ST_LINK_KILL, 0, NULL);
+}
+
+static void on_recorded(void *ctx, const char *line, size_t len)
+{
+    struct st_worker *w = ctx;
+
+    st_news_tell(&w->news, line, len);
+}
+
+static void after_round(void *ctx)
+{
+    struct st_worker *w = ctx;
+
+    st_news_flush(&w->news);
+}
+
+static bool is_inside(void *ctx, pid_t pid)
+{
+    struct st_worker *w = ctx;
+
+    if (w->watch->fan < 0)
+        return false;
+    return !st_process_read(pid, &w->files.members, &w->files.facts) || w->files.facts.in_container;
+}
+
+static int attach(struct st_worker *w, struct st_error *err)
+{
+    int rc;
+
+    st_loop_init(&w->loop, w->watch->worker_epfd, w->watch->pulse);
+    w->loop.deadline = next_deadline;
+    w->loop.on_deadline = on_deadline;
+    w->loop.deadline_ctx = w;
+    w->loop.after_round = after_round;
+    w->news.control = &w->control;
+    w->news.bus = &w->bus;
+    rc = st_loop_add(&w->loop, "warden", w->link, EPOLLIN, on_link, w);
+    if (rc == 0)
+        rc = st_loop_add(&w->loop, "init", w->watch->life.pidfd, EPOLLIN, on_init_exit, w);
+    if (rc < 0)
+        return st_fail(err, -rc, "watch the container");
+    if (w->watch->fan >= 0) {
+        rc = st_loop_add(&w->loop, "files", w->watch->fan, EPOLLIN, st_files_ready, &w->files);
+        if (rc < 0)
+            return st_fail(err, -rc, "watch the filesystem");
+    }
+    if (w->mutations.notify && st_mutations_attach(&w->mutations, &w->loop, err) < 0)
+        return -err->errnum;
+    w->pipeline.ctx = w;
+    w->pipeline.trace_failed = on_trace_failure;
+    w->pipeline.kill = on_kill;
+    w->pipeline.publish = on_recorded;
+    w->control.is_inside = is_inside;
+    if (st_control_attach(&w->control, &w->loop, st_worker_answer, w, err) < 0)
+        return -err->errnum;
+    st_worker_open_bus(w);
+    return 0;
+}
+
+int st_worker_run(struct st_watch *watch, int link, const struct st_loss *loss)
+{
+    struct st_worker w = {
+        .watch = watch, .loss = loss, .link = link, .stop.reason = loss ? "worker lost" : "ended"};
+    struct st_error err = {0};
+
+    if (st_worker_open(&w, &err) < 0 || attach(&w, &err) < 0 || st_worker_record_start(&w, &err) < 0) {
+        st_link_send(link, ST_LINK_FAILED, 0, err.msg);
+        return 1;
+    }
+    st_link_send(link, loss ? ST_LINK_RECORDED : ST_LINK_READY, 0, NULL);
+    /* The container can't have said a word yet: being confined is due before it is listened to. */
+    if (st_confine_worker(&err) < 0)
+        return 1;
+    malloc_trim(0);
+    if (st_loop_run(&w.loop) < 0)
+        return 1;
+    st_trace_close(w.pipeline.trace);
+    return 0;
+}

@@ -1,0 +1,51 @@
+/* worker_private: what worker.c (events) and worker_start.c (opening) share. */
+#pragma once
+
+#include "audit/sign.h"
+#include "monitor/control.h"
+#include "monitor/files.h"
+#include "monitor/mutations.h"
+#include "monitor/news.h"
+#include "monitor/pipeline.h"
+#include "monitor/record.h"
+#include "monitor/warden.h"
+
+struct st_worker {
+    struct st_watch *watch;
+    const struct st_loss *loss;
+    int link;
+    struct st_loop loop;
+    struct st_control control;
+    struct st_bus bus;
+    struct st_news news; /* tells control and bus what was recorded */
+    struct st_signer *signer;
+    struct st_pipeline pipeline; /* policy, trace, pauses */
+    struct st_files files;
+    struct st_mutations mutations;
+    bool exited; /* the first process has ended; others may still be in the group */
+    bool sealed; /* stop record and final checkpoint are in the trace, or in its batch */
+    bool warden_lost;
+    int64_t poll_ns;  /* look at the group again at this time (v1 tells nobody that it is empty); 0: no */
+    int64_t retry_ns; /* the trace could not be written: frozen, try again at this time; 0: all is well */
+    struct st_stop_facts stop;
+};
+
+/* Signer, policy, trace, control socket, state file: all that needs the privileges that go next. */
+int st_worker_open(struct st_worker *w, struct st_error *err);
+
+/* The policy that the order names, in the mode that it asks for. diags may be NULL. */
+int st_worker_load_policy(const struct st_order *o, struct st_policy **out, struct st_diagnostics *diags,
+                          struct st_error *err);
+
+/* state.json as it is now. */
+int st_worker_write_state(struct st_worker *w, struct st_error *err);
+
+/* The first record, on disk: start, or (with w->loss) the loss of the worker before. */
+int st_worker_record_start(struct st_worker *w, struct st_error *err);
+
+/* The bus, where there can be one. */
+void st_worker_open_bus(struct st_worker *w);
+
+/* Answers requests of the control socket; see st_control_answer. */
+bool st_worker_answer(void *ctx, struct st_client *client, const char *request,
+                      const struct st_json_node *body, struct st_buf *out);

@@ -1,0 +1,175 @@
+/* worker_start: opens all that a worker needs while it still may, and writes its first record. */
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "monitor/worker_private.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+static int open_signer(struct st_worker *w, struct st_error *err)
+{
+    const struct st_order *o = &w->watch->order;
+
+    if (st_signer_load(o->key_dir, &w->signer, err) == 0)
+        return 0;
+    if (o->allow_unsigned && err->errnum == ENOENT)
+        return 0;
+    if (err->errnum == ENOENT)
+        return st_fail(err, ENOENT,
+                       "no signing key in %s; make one with: sandtrace keygen (or set allow_unsigned: true)",
+                       o->key_dir);
+    return -err->errnum;
+}
+
+/* Is there such a path in the container, as its own processes would find it? */
+static bool exists_in_container(void *ctx, const char *path)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    st_auto_fd fd = (int)syscall(SYS_openat2, *(int *)ctx, path, &how, sizeof(how));
+
+    return fd >= 0;
+}
+
+/* Rules that hold only where something is there when the container starts. */
+static struct st_policy *settle(struct st_policy *policy, const struct st_order *o)
+{
+    char root[PATH_MAX + 32];
+    st_auto_fd fd = -1;
+
+    snprintf(root, sizeof(root), "/proc/%d/root%s", (int)o->pid, o->rootfs);
+    fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? st_policy_ref(policy) : st_policy_settle(policy, exists_in_container, &fd);
+}
+
+int st_worker_load_policy(const struct st_order *o, struct st_policy **out, struct st_diagnostics *diags,
+                          struct st_error *err)
+{
+    struct st_policy_source src = {.dirs = o->policy_dirs, .n_dirs = o->n_policy_dirs};
+    st_auto_policy policy = NULL;
+
+    if (st_policy_load_in_mode(o->policy, &src, o->mode, &policy, diags, err) < 0)
+        return -err->errnum;
+    if (st_policy_floor(policy) == ST_FLOOR_LANDLOCK && st_policy_mode(policy) == ST_MODE_ENFORCE)
+        return st_fail(
+            err, EOPNOTSUPP,
+            "policy '%s': `floor: landlock` is not built yet; write `floor: mount` or `floor: off`",
+            o->policy);
+    *out = settle(policy, o);
+    return 0;
+}
+
+static int open_trace(struct st_worker *w, struct st_error *err)
+{
+    const struct st_order *o = &w->watch->order;
+    struct st_trace_options options = {
+        .path = o->trace_path, .agent_id = o->agent_id, .trace_id = o->trace_id, .signer = w->signer};
+
+    if (st_trace_open(&options, &w->pipeline.trace, err) < 0)
+        return st_wrap(err, "trace %s", o->trace_path);
+    return 0;
+}
+
+int st_worker_write_state(struct st_worker *w, struct st_error *err)
+{
+    char freezer[PATH_MAX + 8];
+    struct st_state s = {.order = &w->watch->order,
+                         .warden = w->watch->warden,
+                         .worker = getpid(),
+                         .status = w->loss ? "unwatched" : "watching",
+                         .policy_sha256 = st_policy_sha256(w->pipeline.policy),
+                         .freezer = NULL};
+
+    if (w->watch->can_freeze) {
+        snprintf(freezer, sizeof(freezer), "%s %s", st_cgroup_kind_name(w->watch->cgroup.kind),
+                 w->watch->cgroup.path);
+        s.freezer = freezer;
+    }
+    return st_statedir_write(&w->watch->state, &s, err);
+}
+
+/* No container is kept from being watched because nobody can listen: said, and gone on. */
+static int record_no_bus(struct st_worker *w, struct st_error *err)
+{
+    st_auto_buf payload = ST_BUF_INIT;
+
+    st_record_sensor(&payload, "bus", "off", w->bus.off);
+    return st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, false,
+                            err);
+}
+
+int st_worker_record_start(struct st_worker *w, struct st_error *err)
+{
+    st_auto_buf payload = ST_BUF_INIT;
+    struct st_policy_facts facts = {.name = st_policy_name(w->pipeline.policy),
+                                    .sha256 = st_policy_sha256(w->pipeline.policy),
+                                    .mode = st_policy_mode(w->pipeline.policy) == ST_MODE_AUDIT ? "audit"
+                                                                                                : "enforce"};
+
+    if (w->loss) {
+        st_record_loss(&payload, w->loss, w->watch->order.on_failure == ST_FAIL_KILL ? "kill" : "pause");
+        return st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_KERNEL, payload.data, payload.len, true,
+                                err);
+    }
+    st_record_start(&payload, w->watch, &facts, getpid());
+    if (st_pipeline_note(&w->pipeline, ST_EV_LIFECYCLE, ST_TIER_KERNEL, payload.data, payload.len, true,
+                         err) < 0)
+        return -err->errnum;
+    return w->bus.off[0] ? record_no_bus(w, err) : 0;
+}
+
+static int open_files(struct st_worker *w, struct st_error *err)
+{
+    if (w->loss) {
+        st_files_take_over(&w->files, &w->pipeline, w->watch);
+        return 0;
+    }
+    if (w->watch->can_freeze)
+        return st_files_open(&w->files, &w->pipeline, w->watch, err);
+    /* Without a group of its own it can't be told who belongs to the container. */
+    if (st_policy_mode(w->pipeline.policy) != ST_MODE_AUDIT)
+        return st_fail(err, EBUSY, "the container's files can't be watched: %s", w->watch->no_freeze);
+    st_close(&w->watch->fan);
+    return 0;
+}
+
+static int open_sensors(struct st_worker *w, struct st_error *err)
+{
+    st_pauses_init(&w->pipeline.pauses, w->watch);
+    w->pipeline.watch = w->watch;
+    w->pipeline.counters = st_counters_new(w->pipeline.policy);
+    if (w->watch->fan >= 0 && open_files(w, err) < 0)
+        return -err->errnum;
+    /* A new worker can't have the fds of the one that was lost: what they would ask is refused by the kernel.
+     */
+    if (!w->watch->order.listener || w->loss)
+        return 0;
+    w->files.opened = &w->mutations.opened;
+    return st_mutations_open(&w->mutations, &w->pipeline, w->watch, err);
+}
+
+void st_worker_open_bus(struct st_worker *w)
+{
+    const struct st_order *o = &w->watch->order;
+    const char *slash = strrchr(o->state_dir, '/');
+    st_auto_free char *parent = st_xstrndup(o->state_dir, slash ? (size_t)(slash - o->state_dir) : 0);
+    struct st_error err = {0};
+
+    if (st_bus_open(&w->bus, *parent ? parent : "/", o->control_gid, o->id, &err) == 0 &&
+        st_bus_attach(&w->bus, &w->loop, &err) == 0)
+        return;
+    snprintf(w->bus.off, sizeof(w->bus.off), "%.255s", err.msg);
+}
+
+int st_worker_open(struct st_worker *w, struct st_error *err)
+{
+    if (open_signer(w, err) < 0 ||
+        st_worker_load_policy(&w->watch->order, &w->pipeline.policy, NULL, err) < 0 ||
+        open_trace(w, err) < 0 || open_sensors(w, err) < 0 ||
+        st_control_open(&w->control, w->watch->state.dirfd, w->watch->order.control_gid, w->watch->order.id,
+                        err) < 0)
+        return -err->errnum;
+    return st_worker_write_state(w, err);
+}

@@ -1,0 +1,45 @@
+/* seccomp_subjects: what a seccomp profile does with the syscalls that we care about. Private to this folder.
+ *
+ * How libseccomp (which both runc and crun build a filter with) reads the rules of one syscall: the first one
+ * without a condition wins over all others; among those with conditions the order is its own. So a rule of
+ * ours with a condition never stands beside one of the profile that refuses. */
+#pragma once
+
+#include "oci/seccomp_edit.h"
+
+enum st_seccomp_treatment {
+    ST_SECCOMP_ASK,          /* every use */
+    ST_SECCOMP_ASK_BY_FLAGS, /* a use whose flags say that something may change */
+    ST_SECCOMP_NO_SUCH,      /* hides its arguments in memory: programs fall back to its older form */
+    ST_SECCOMP_NO_USERNS     /* refused where the flags ask for a user namespace */
+};
+
+enum st_seccomp_fate { ST_SECCOMP_REFUSED, ST_SECCOMP_PERMITTED, ST_SECCOMP_BY_ARGUMENTS };
+
+struct st_seccomp_subject {
+    const char *name;
+    enum st_seccomp_treatment treatment;
+    unsigned flags; /* which argument */
+    enum st_seccomp_fate fate;
+    const char *action; /* that decides it */
+};
+
+struct st_seccomp_subjects {
+    const struct st_json_node *rules; /* of the profile; NULL: none */
+    const char *fallback;             /* defaultAction */
+    struct st_seccomp_subject *list;
+    size_t n;
+};
+
+/* rules and fallback are set; the list is made, and is the caller's to free. */
+int st_seccomp_gather(struct st_seccomp_subjects *s, const struct st_oci_seccomp *plan, struct st_error *err);
+const struct st_seccomp_subject *st_seccomp_find(const struct st_seccomp_subjects *s, const char *name);
+
+/* Do the profile's rules that permit it give way to ours? NULL: no subject of ours. */
+bool st_seccomp_is_taken(const struct st_seccomp_subject *subject);
+
+/* Reading rules. An action that is no text is no action: "". */
+bool st_seccomp_permits(const char *action);
+const char *st_seccomp_action(const struct st_json_node *rule);
+bool st_seccomp_has_condition(const struct st_json_node *rule);
+bool st_seccomp_names(const struct st_json_node *rule, const char *name);

@@ -1,0 +1,64 @@
+/* access: see access.h. */
+#include "sensors/access.h"
+
+#include "base/io.h"
+#include "model/event.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+static struct st_wanted by_flags(unsigned long flags)
+{
+    struct st_wanted w = {0};
+
+    switch (flags & O_ACCMODE) {
+    case O_RDONLY: w.access = ST_ACCESS_READ; break;
+    case O_WRONLY: w.access = ST_ACCESS_WRITE; break;
+    default: w.access = ST_ACCESS_READ | ST_ACCESS_WRITE; break;
+    }
+    /* O_TRUNC empties even what is opened for reading. O_CREAT alone opens an existing file as it is. */
+    if (flags & O_TRUNC)
+        w.access |= ST_ACCESS_WRITE;
+    if (flags & O_CREAT)
+        w.creates = 1;
+    return w;
+}
+
+struct st_wanted st_access_of_syscall(const char *text, int exec)
+{
+    const struct st_wanted unknown = {.access = ST_ACCESS_READ | ST_ACCESS_WRITE};
+    unsigned long args[6] = {0};
+    long nr = -1;
+
+    if (exec)
+        return (struct st_wanted){.access = ST_ACCESS_EXEC};
+    if (sscanf(text, "%ld %lx %lx %lx %lx %lx %lx", &nr, &args[0], &args[1], &args[2], &args[3], &args[4],
+               &args[5]) < 7)
+        return unknown;
+    switch (nr) {
+#ifdef SYS_open
+    case SYS_open: return by_flags(args[1]);
+    case SYS_creat: return by_flags(O_WRONLY | O_CREAT | O_TRUNC);
+#endif
+    case SYS_openat: return by_flags(args[2]);
+    case SYS_open_by_handle_at: return by_flags(args[2]);
+    /* The kernel reads the interpreter, and the program once more. */
+    case SYS_execve:
+    case SYS_execveat: return (struct st_wanted){.access = ST_ACCESS_EXEC};
+    default: return unknown; /* openat2 and io_uring hide their flags in memory; a foreign architecture */
+    }
+}
+
+struct st_wanted st_access_of_thread(pid_t tid, int exec)
+{
+    char path[48], text[256];
+
+    if (exec)
+        return st_access_of_syscall("", exec);
+    snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+    if (st_read_small_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+        return st_access_of_syscall("", 0);
+    return st_access_of_syscall(text, 0);
+}

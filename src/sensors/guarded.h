@@ -1,0 +1,29 @@
+/* guarded: objects that a rule refuses, known by device and inode as well as by name, so that a hard link, a
+ * rename or a bind mount of one changes nothing.
+ *
+ * Collected once, before any mark is put (walking a marked directory would wait for our own answer). Each
+ * object is kept open, so that its inode number can't pass to an innocent file. What is made later is known
+ * by its name only. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define ST_GUARDED_MAX 1024
+
+struct st_guarded;
+
+struct st_guarded *st_guarded_new(void);
+void st_guarded_free(struct st_guarded *g);
+
+/* Everything below root_fd (the container's root directory) that the pattern names: components are text, `*`
+ * and `?`, or a last `**`. false: it can't be enumerated (a `**` before the end), or the limit was reached.
+ */
+bool st_guarded_collect(struct st_guarded *g, int root_fd, const char *pattern);
+
+/* The name under which the object is guarded; NULL: it is not. */
+const char *st_guarded_find(const struct st_guarded *g, dev_t dev, ino_t ino);
+
+size_t st_guarded_count(const struct st_guarded *g);

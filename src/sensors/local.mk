@@ -1,0 +1,14 @@
+# L3: where facts come from.
+noinst_LIBRARIES += libsensors.a
+libsensors_a_SOURCES = \
+	%D%/access.c %D%/access.h \
+	%D%/change.c %D%/change.h \
+	%D%/fan.c %D%/fan.h \
+	%D%/guarded.c %D%/guarded.h \
+	%D%/lifecycle.c %D%/lifecycle.h \
+	%D%/marks.c %D%/marks.h \
+	%D%/notify.c %D%/notify.h \
+	%D%/own_mounts.c %D%/own_mounts.h \
+	%D%/process.c %D%/process.h \
+	%D%/request.c %D%/request.h \
+	%D%/resolve.c %D%/resolve.h

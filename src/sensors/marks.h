@@ -1,0 +1,36 @@
+/* marks: which file systems and mounts of a container are watched, and putting the marks there.
+ *
+ * The plan is pure: two mount tables and the root's place in, a list out. The rule that must never break: a
+ * superblock that the host uses as well is never marked as a whole. */
+#pragma once
+
+#include "base/error.h"
+#include "base/mountinfo.h"
+#include "sensors/fan.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct st_mark {
+    const struct st_mount *mount;
+    enum st_fan_target target;
+    const char *skip; /* why it is not watched; NULL: it is */
+};
+
+struct st_mark_plan {
+    struct st_mark *list;
+    size_t n;
+};
+
+/* rootfs: the host's path of the container's root, as its mount table has it before pivot_root. Marks refer
+ * to mounts of `container`, which must outlive the plan. */
+int st_marks_plan(const struct st_mounts *container, const struct st_mounts *host, const char *rootfs,
+                  struct st_mark_plan *out, struct st_error *err);
+void st_marks_free(struct st_mark_plan *plan);
+#define st_auto_mark_plan __attribute__((cleanup(st_marks_free))) struct st_mark_plan
+
+/* Put them. Each is opened below /proc/PID/root without following a symlink, and is marked only if it is the
+ * very mount that the table named. A mount that turns out to have no permission events is noted in the plan.
+ */
+int st_marks_put(int fan, pid_t pid, uint64_t mask, struct st_mark_plan *plan, struct st_error *err);

@@ -1,0 +1,398 @@
+/* notify: see notify.h. */
+#include "sensors/notify.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "base/mem.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#define STATE_MAX ((size_t)4 << 20) /* of what a runtime says along with the fd */
+#define FILTERS_MAX 4096
+#define TURN 32 /* questions of one filter before others have theirs */
+
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1UL
+#endif
+
+/* Something that epoll watches: a connection of a runtime, later the filter that it brought. */
+struct source {
+    struct source *next, **link;
+    int connection; /* -1: done with */
+    int brought;    /* fd that came along; -1: none yet */
+    struct st_buf said;
+    struct st_filter *filter; /* NULL: still being told of it */
+};
+
+struct st_notify {
+    int epfd, listener;
+    char *path;
+    st_notify_taker take;
+    void *ctx;
+    struct source *first;
+    size_t n;
+    struct seccomp_notif_sizes sizes;
+    struct seccomp_notif *asked; /* as large as the kernel wants it */
+};
+
+/* ---- filters ---- */
+
+struct st_filter *st_filter_ref(struct st_filter *f)
+{
+    f->refs++;
+    return f;
+}
+
+void st_filter_unref(struct st_filter *f)
+{
+    if (!f || --f->refs > 0)
+        return;
+    st_close(&f->fd);
+    free(f);
+}
+
+static bool program_of(pid_t pid, dev_t *dev, ino_t *ino)
+{
+    char link[48];
+    struct stat sb;
+
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+    if (stat(link, &sb) < 0)
+        return false;
+    *dev = sb.st_dev;
+    *ino = sb.st_ino;
+    return true;
+}
+
+bool st_filter_sets_up(struct st_filter *f, pid_t leader)
+{
+    dev_t dev;
+    ino_t ino;
+
+    if (!f->setup || leader != f->pid)
+        return false;
+    if (program_of(leader, &dev, &ino) && dev == f->dev && ino == f->ino)
+        return true;
+    f->setup = false;
+    return false;
+}
+
+static int send_response(const struct st_filter *f, struct seccomp_notif_resp *r)
+{
+    /* The kernel's struct can only grow at its end, and what is not known there must be zero. */
+    _Alignas(8) char room[256] = {0};
+
+    memcpy(room, r, sizeof(*r));
+    if (f->fd < 0)
+        return -ENOENT;
+    return ioctl(f->fd, SECCOMP_IOCTL_NOTIF_SEND, room) < 0 ? -errno : 0;
+}
+
+int st_filter_answer(const struct st_filter *f, uint64_t id, int error)
+{
+    struct seccomp_notif_resp r = {.id = id, .error = -error};
+
+    if (error == 0)
+        r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    return send_response(f, &r);
+}
+
+int st_filter_return(const struct st_filter *f, uint64_t id, int64_t value)
+{
+    struct seccomp_notif_resp r = {.id = id, .val = value};
+
+    return send_response(f, &r);
+}
+
+int st_filter_give_fd(const struct st_filter *f, uint64_t id, int fd, bool cloexec)
+{
+    struct seccomp_notif_addfd add = {.id = id,
+                                      .flags = SECCOMP_ADDFD_FLAG_SEND,
+                                      .srcfd = (uint32_t)fd,
+                                      .newfd_flags = cloexec ? O_CLOEXEC : 0};
+
+    if (f->fd < 0)
+        return -ENOENT;
+    return ioctl(f->fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? -errno : 0;
+}
+
+bool st_filter_waits(const struct st_filter *f, uint64_t id)
+{
+    return f->fd >= 0 && ioctl(f->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+/* ---- sources ---- */
+
+static void drop(struct st_notify *n, struct source *s)
+{
+    *s->link = s->next;
+    if (s->next)
+        s->next->link = s->link;
+    n->n--;
+    if (s->filter)
+        st_close(&s->filter->fd); /* who holds a question of it finds nobody waiting */
+    st_filter_unref(s->filter);
+    st_close(&s->connection);
+    st_close(&s->brought);
+    st_buf_free(&s->said);
+    free(s);
+}
+
+static int watch(struct st_notify *n, int fd, void *what)
+{
+    struct epoll_event ev = {.events = EPOLLIN, .data.ptr = what};
+
+    return epoll_ctl(n->epfd, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
+}
+
+static void accept_one(struct st_notify *n)
+{
+    st_auto_fd fd = accept4(n->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct ucred peer = {.uid = (uid_t)-1};
+    socklen_t len = sizeof(peer);
+    struct source *s;
+
+    if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.uid != 0 ||
+        n->n >= FILTERS_MAX)
+        return;
+    s = st_xcalloc(1, sizeof(*s));
+    s->connection = st_steal_fd(&fd);
+    s->brought = -1;
+    s->next = n->first;
+    s->link = &n->first;
+    if (s->next)
+        s->next->link = &s->next;
+    n->first = s;
+    n->n++;
+    if (watch(n, s->connection, s) < 0)
+        drop(n, s);
+}
+
+/* Keep the first fd that comes, close all others. */
+static void keep_fds(struct source *s, struct msghdr *m)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+            if (s->brought < 0)
+                s->brought = fd;
+            else
+                close(fd);
+        }
+    }
+}
+
+/* 0: the process that the state speaks of is not known (yet). */
+static pid_t pid_said(const struct st_buf *said)
+{
+    st_auto_json doc = NULL;
+    int64_t pid;
+
+    if (said->len == 0 || said->data[said->len - 1] != '}' ||
+        st_json_parse(said->data, said->len, ST_JSON_DEFAULT_LIMITS, &doc, NULL) < 0 ||
+        !st_json_int(st_json_get(st_json_root(doc), "pid"), &pid) || pid <= 0 || pid > INT32_MAX)
+        return 0;
+    return (pid_t)pid;
+}
+
+/* 1: more may come; 0: all was said; negative: no good. A runtime need not hang up when it has said all: runc
+ * does so when it ends. */
+static int listen_to(struct source *s, pid_t *pid)
+{
+    char bytes[16384];
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(8 * sizeof(int))];
+    struct iovec io = {bytes, sizeof(bytes)};
+    struct msghdr m = {
+        .msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+    ssize_t got = recvmsg(s->connection, &m, MSG_CMSG_CLOEXEC);
+
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR ? 1 : -errno;
+    keep_fds(s, &m);
+    st_buf_add(&s->said, bytes, (size_t)got);
+    *pid = pid_said(&s->said);
+    if (got == 0 || *pid)
+        return *pid && s->brought >= 0 ? 0 : -EPROTO;
+    return s->said.len > STATE_MAX ? -EFBIG : 1;
+}
+
+static bool is_filter(int fd)
+{
+    uint64_t none = 0;
+
+    return ioctl(fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &none) < 0 && errno == ENOENT;
+}
+
+static void begin(struct st_notify *n, struct source *s, pid_t pid)
+{
+    struct st_filter *f;
+
+    if (!is_filter(s->brought)) {
+        drop(n, s);
+        return;
+    }
+    f = st_xcalloc(1, sizeof(*f));
+    f->refs = 1;
+    f->fd = st_steal_fd(&s->brought);
+    f->pid = pid;
+    f->setup = program_of(f->pid, &f->dev, &f->ino);
+    s->filter = f;
+    st_buf_free(&s->said);
+    st_close(&s->connection);
+    /* Since 6.6: the answer wakes the asker on this CPU. Elsewhere nothing is lost. */
+    ioctl(f->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+    if (watch(n, f->fd, s) < 0)
+        drop(n, s);
+}
+
+/* The fd may be the last thing of a filter: on 6.1 asking it for a question may then never return. */
+static void ask(struct st_notify *n, struct source *s, uint32_t events)
+{
+    struct st_filter *f = s->filter;
+
+    if (events & (EPOLLHUP | EPOLLERR)) {
+        drop(n, s);
+        return;
+    }
+    for (int turn = 0; turn < TURN; turn++) {
+        struct pollfd p = {.fd = f->fd, .events = POLLIN};
+
+        if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLIN) || (p.revents & POLLHUP))
+            return;
+        memset(n->asked, 0, n->sizes.seccomp_notif);
+        if (ioctl(f->fd, SECCOMP_IOCTL_NOTIF_RECV, n->asked) < 0)
+            continue; /* who asked is gone */
+        if (!n->take(n->ctx, f, n->asked))
+            return;
+    }
+}
+
+static void serve(struct st_notify *n, struct source *s, uint32_t events)
+{
+    pid_t pid = 0;
+    int rc;
+
+    if (s->filter) {
+        ask(n, s, events);
+        return;
+    }
+    rc = listen_to(s, &pid);
+    if (rc == 0)
+        begin(n, s, pid);
+    else if (rc < 0)
+        drop(n, s);
+}
+
+void st_notify_work(struct st_notify *n)
+{
+    struct epoll_event events[16];
+    int count = epoll_wait(n->epfd, events, sizeof(events) / sizeof(events[0]), 0);
+
+    for (int i = 0; i < count; i++) {
+        if (events[i].data.ptr)
+            serve(n, events[i].data.ptr, events[i].events);
+        else
+            accept_one(n);
+    }
+}
+
+int st_notify_fd(const struct st_notify *n)
+{
+    return n->epfd;
+}
+
+/* ---- opening ---- */
+
+static int make_directory(const char *path, struct st_error *err)
+{
+    st_auto_free char *dir = st_xstrdup(path);
+    char *slash = strrchr(dir, '/');
+
+    if (!slash || slash == dir)
+        return st_fail(err, EINVAL, "%s: not a path for a socket", path);
+    *slash = '\0';
+    return mkdir(dir, 0700) < 0 && errno != EEXIST ? st_fail_errno(err, "make %s", dir) : 0;
+}
+
+static int bind_socket(struct st_notify *n, const char *path, struct st_error *err)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+
+    if (strlen(path) >= sizeof(addr.sun_path))
+        return st_fail(err, ENAMETOOLONG, "%s: longer than the path of a socket may be", path);
+    if (make_directory(path, err) < 0)
+        return -err->errnum;
+    memcpy(addr.sun_path, path, strlen(path) + 1);
+    unlink(path);
+    n->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (n->listener < 0 || bind(n->listener, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+        return st_fail_errno(err, "bind %s", path);
+    n->path = st_xstrdup(path);
+    if (chmod(path, 0600) < 0 || listen(n->listener, 64) < 0)
+        return st_fail_errno(err, "listen at %s", path);
+    return 0;
+}
+
+static int open_all(struct st_notify *n, const char *path, struct st_error *err)
+{
+    if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &n->sizes) < 0)
+        return st_fail_errno(err, "seccomp notifications");
+    if (n->sizes.seccomp_notif < sizeof(*n->asked))
+        n->sizes.seccomp_notif = sizeof(*n->asked);
+    n->asked = st_xcalloc(1, n->sizes.seccomp_notif);
+    n->epfd = epoll_create1(EPOLL_CLOEXEC);
+    if (n->epfd < 0)
+        return st_fail_errno(err, "epoll");
+    if (bind_socket(n, path, err) < 0)
+        return -err->errnum;
+    return watch(n, n->listener, NULL) < 0 ? st_fail(err, EIO, "watch %s", path) : 0;
+}
+
+int st_notify_open(const char *path, st_notify_taker take, void *ctx, struct st_notify **out,
+                   struct st_error *err)
+{
+    struct st_notify *n = st_xcalloc(1, sizeof(*n));
+
+    n->epfd = n->listener = -1;
+    n->take = take;
+    n->ctx = ctx;
+    if (open_all(n, path, err) < 0) {
+        st_notify_close(n);
+        return -err->errnum;
+    }
+    *out = n;
+    return 0;
+}
+
+void st_notify_close(struct st_notify *n)
+{
+    if (!n)
+        return;
+    while (n->first)
+        drop(n, n->first);
+    st_close(&n->listener);
+    st_close(&n->epfd);
+    if (n->path)
+        unlink(n->path);
+    free(n->path);
+    free(n->asked);
+    free(n);
+}

@@ -1,0 +1,57 @@
+/* notify: seccomp notifications: the socket to which a runtime sends the fd of each filter that it loads, the
+ * fds that came, and what is asked on them.
+ *
+ * Knows nothing of policy. A filter's fd lives as long as a task with this filter; each `exec` of the engine
+ * brings another. Who waits in the kernel waits until it is answered, is killed, or is interrupted: by a
+ * signal, or by the freezer. Then the same call is made again and asks again, with another id.
+ *
+ * When the last holder of a filter's fd is gone the kernel refuses (ENOSYS): nobody else holds one. */
+#pragma once
+
+#include "base/error.h"
+
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* One filter: made by the runtime for the container's first process or for one that was exec'ed into it. */
+struct st_filter {
+    unsigned refs;
+    int fd;     /* -1: no task is left in it */
+    pid_t pid;  /* of its first process */
+    bool setup; /* which is still the runtime's program, about to become the container's */
+    dev_t dev;  /* that program */
+    ino_t ino;
+};
+
+struct st_filter *st_filter_ref(struct st_filter *f);
+void st_filter_unref(struct st_filter *f);
+
+/* Is this task the runtime, on its way into the container? The end of that is noted: it never comes back. */
+bool st_filter_sets_up(struct st_filter *f, pid_t leader);
+
+/* 0: let it go on; else an errno that the call returns. 0 or -errno (-ENOENT: nobody waits with this id). */
+int st_filter_answer(const struct st_filter *f, uint64_t id, int error);
+/* The call has been made on its behalf, and returns this. */
+int st_filter_return(const struct st_filter *f, uint64_t id, int64_t value);
+/* It returns a copy of this fd. */
+int st_filter_give_fd(const struct st_filter *f, uint64_t id, int fd, bool cloexec);
+/* Does it still wait? What was read of its memory or of its /proc was its own only if it does. */
+bool st_filter_waits(const struct st_filter *f, uint64_t id);
+
+struct st_notify;
+
+/* false: no more for now. What is not taken waits in the kernel, at no cost of ours. */
+typedef bool (*st_notify_taker)(void *ctx, struct st_filter *f, const struct seccomp_notif *asked);
+
+/* Bind the socket; its directory is made, for root alone. *n is the caller's. */
+int st_notify_open(const char *path, st_notify_taker take, void *ctx, struct st_notify **n,
+                   struct st_error *err);
+void st_notify_close(struct st_notify *n); /* refuses all that waits */
+
+/* Readable while there is work. */
+int st_notify_fd(const struct st_notify *n);
+
+/* Take what came, at most some of it: who floods waits its turn. */
+void st_notify_work(struct st_notify *n);

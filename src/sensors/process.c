@@ -1,0 +1,176 @@
+/* process: see process.h. */
+#include "sensors/process.h"
+
+#include "base/io.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct status {
+    char name[32];
+    pid_t tgid, ppid, inner_pid;
+    int64_t uid, gid;
+};
+
+static const char *field(const char *text, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (const char *line = text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
+        if (strncmp(line, name, len) == 0)
+            return line + len;
+    return NULL;
+}
+
+static int64_t number(const char *text, const char *name)
+{
+    const char *value = field(text, name);
+
+    return value ? strtoll(value, NULL, 10) : ST_UNKNOWN;
+}
+
+/* The first line is the name, in which the kernel escapes newlines: no later line can be forged by it. */
+static bool read_status(pid_t pid, struct status *out)
+{
+    char path[48], text[4096];
+    const char *name, *inner;
+    size_t len;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    if (st_read_small_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+        return false;
+    name = field(text, "Name:\t");
+    len = name ? strcspn(name, "\n") : 0;
+    snprintf(out->name, sizeof(out->name), "%.*s", (int)len, name ? name : "");
+    out->tgid = (pid_t)number(text, "Tgid:\t");
+    out->ppid = (pid_t)number(text, "PPid:\t");
+    out->uid = number(text, "Uid:\t");
+    out->gid = number(text, "Gid:\t");
+    inner = field(text, "NStgid:\t");
+    out->inner_pid = 0;
+    for (char *end; inner && *inner && *inner != '\n'; inner = end) {
+        out->inner_pid = (pid_t)strtol(inner, &end, 10);
+        if (end == inner)
+            break;
+        while (*end == '\t')
+            end++;
+    }
+    return true;
+}
+
+static struct st_str read_link(pid_t pid, const char *what, char *out, size_t size)
+{
+    char path[48];
+    ssize_t n;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+    n = readlink(path, out, size);
+    if (n < 0)
+        return (struct st_str){0};
+    return (struct st_str){.p = out, .len = (size_t)n};
+}
+
+static struct st_str read_argv(pid_t pid, char *out, size_t size)
+{
+    char path[48];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd < 0 ? -1 : read(fd, out, size);
+    if (fd >= 0)
+        close(fd);
+    if (n < 0)
+        return (struct st_str){0};
+    if (n > 0 && out[n - 1] == '\0')
+        n--;
+    return (struct st_str){.p = out, .len = (size_t)n};
+}
+
+static bool has_controller(const char *line, const char *controller)
+{
+    const char *list = strchr(line, ':');
+    size_t len = strlen(controller), at = 0;
+
+    if (!list)
+        return false;
+    for (list++; list[at] != ':' && list[at] != '\0'; at += strcspn(list + at, ",:"), at += list[at] == ',')
+        if (strncmp(list + at, controller, len) == 0 && (list[at + len] == ',' || list[at + len] == ':'))
+            return true;
+    return len == 0 && list[0] == ':';
+}
+
+bool st_process_is_member(pid_t pid, const struct st_membership *m)
+{
+    char file[48], text[8192], *save = NULL;
+    size_t len = strlen(m->path);
+
+    snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
+    if (st_read_small_at(AT_FDCWD, file, text, sizeof(text)) < 0)
+        return true; /* gone, or unreadable: the container is blamed, not the host */
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        const char *path;
+
+        if (!has_controller(line, m->controller))
+            continue;
+        path = strchr(strchr(line, ':') + 1, ':') + 1;
+        return strncmp(path, m->path, len) == 0 && (path[len] == '\0' || path[len] == '/');
+    }
+    return true;
+}
+
+static void read_ancestry(struct st_process_facts *f, pid_t parent)
+{
+    struct st_process *p = &f->process;
+    bool at_top = p->container_pid == 1;
+
+    while (!at_top && parent > 1 && p->n_ancestry < ST_ANCESTORS) {
+        struct st_ancestor *a = &f->ancestry[p->n_ancestry];
+        char *names = f->names[p->n_ancestry];
+        struct status s;
+
+        if (!read_status(parent, &s)) {
+            p->incomplete = true;
+            return;
+        }
+        memcpy(names, s.name, sizeof(s.name));
+        a->pid = parent;
+        a->comm = st_str(names);
+        a->exe = read_link(parent, "exe", names + 32, 512);
+        p->n_ancestry++;
+        at_top = s.inner_pid == 1;
+        parent = s.ppid;
+    }
+}
+
+bool st_process_read(pid_t tid, const struct st_membership *m, struct st_process_facts *f)
+{
+    struct st_process *p = &f->process;
+    struct status s;
+
+    *p = (struct st_process){.present = true, .pid = tid, .uid = ST_UNKNOWN, .gid = ST_UNKNOWN};
+    f->in_container = st_process_is_member(tid, m);
+    if (!read_status(tid, &s)) {
+        p->incomplete = true;
+        return false;
+    }
+    f->leader = s.tgid;
+    memcpy(f->comm, s.name, sizeof(f->comm));
+    p->pid = s.tgid;
+    p->container_pid = s.inner_pid;
+    p->uid = s.uid;
+    p->gid = s.gid;
+    p->comm = st_str(f->comm);
+    p->exe = read_link(tid, "exe", f->exe, sizeof(f->exe));
+    p->cwd = read_link(tid, "cwd", f->cwd, sizeof(f->cwd));
+    p->argv = read_argv(tid, f->argv, sizeof(f->argv));
+    p->ancestry = f->ancestry;
+    p->incomplete = !p->exe.p || !p->cwd.p || !p->argv.p;
+    f->parent_outside = s.ppid > 0 && !st_process_is_member(s.ppid, m);
+    read_ancestry(f, s.ppid);
+    return true;
+}

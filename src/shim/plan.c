@@ -1,0 +1,184 @@
+/* plan: see plan.h. */
+#include "shim/plan.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "model/mutation.h"
+#include "oci/seccomp_edit.h"
+#include "policy/rule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CHANGES (ST_ACCESS_WRITE | ST_ACCESS_CREATE | ST_ACCESS_DELETE)
+
+static bool has(const struct st_shim_list *list, const char *item)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->items[i], item) == 0)
+            return true;
+    return false;
+}
+
+static void add(struct st_shim_list *list, const char *item)
+{
+    if (has(list, item))
+        return;
+    list->items = st_xrealloc(list->items, (list->n + 1) * sizeof(*list->items));
+    list->items[list->n++] = item;
+}
+
+/* ---- syscalls ---- */
+
+static void plan_syscalls(struct st_shim_plan *plan)
+{
+    const struct st_rule *rules;
+    size_t n = st_policy_rules(plan->policy, &rules);
+    const char *name;
+
+    for (size_t i = 0; (name = st_bypass_at(i)); i++)
+        add(&plan->notify, name);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; rules[i].type == ST_RULE_SYSCALL && k < rules[i].n_names; k++)
+            add(&plan->notify, rules[i].names[k]);
+}
+
+/* ---- paths ---- */
+
+static size_t fixed_length(const char *pattern)
+{
+    return strcspn(pattern, "*?\\");
+}
+
+/* The one path that a pattern stands for, with all below it or not; NULL: it stands for many. */
+static const char *one_path(struct st_shim_plan *plan, const char *pattern)
+{
+    size_t len = strlen(pattern), fixed = fixed_length(pattern);
+
+    if (fixed == len)
+        return pattern;
+    if (fixed + 2 == len && fixed > 1 && strcmp(pattern + fixed - 1, "/**") == 0)
+        return st_arena_strndup(&plan->strings, pattern, fixed - 1);
+    return NULL;
+}
+
+static bool may_write(struct st_shim_plan *plan, struct st_counters *counters, const char *path)
+{
+    struct st_event ev = {.type = ST_EV_FILESYSTEM,
+                          .fs = {.op = ST_FS_OPEN, .access = ST_ACCESS_WRITE, .path = st_str(path)}};
+    struct st_verdict v;
+
+    st_policy_eval(plan->policy, counters, &ev, &v);
+    return v.result == ST_ALLOW || v.response == ST_RESPOND_RECORD;
+}
+
+/* A rule of the first place in a directory of the scope (a pattern that begins with a `**` is taken to mean
+ * that one: no mount can be put where nobody knows yet what will be there). */
+static void guard_pattern(struct st_shim_plan *plan, struct st_counters *counters, const char *pattern)
+{
+    const char *const *scope;
+    size_t n = st_policy_scope(plan->policy, &scope);
+    const char *path = one_path(plan, pattern);
+
+    if (path && !may_write(plan, counters, path))
+        add(&plan->guarded, path);
+    if (path || strncmp(pattern, "/**/", 4) != 0 || !(path = one_path(plan, pattern + 3)))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        st_auto_free char *joined = st_xasprintf("%s%s", scope[i], path);
+
+        if (!may_write(plan, counters, joined))
+            add(&plan->guarded, st_arena_strndup(&plan->strings, joined, strlen(joined)));
+    }
+}
+
+static void plan_paths(struct st_shim_plan *plan)
+{
+    st_auto_counters counters = st_counters_new(plan->policy);
+    const struct st_rule *rules;
+    size_t n = st_policy_rules(plan->policy, &rules);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct st_rule *r = &rules[i];
+
+        if (r->type != ST_RULE_FILESYSTEM || !r->id || !(r->access & CHANGES))
+            continue;
+        for (size_t k = 0; k < r->n_paths; k++) {
+            const char *path = one_path(plan, r->paths[k]);
+
+            if (r->action != ST_ALLOW)
+                guard_pattern(plan, counters, r->paths[k]);
+            else if (path && may_write(plan, counters, path))
+                add(&plan->also, path);
+        }
+    }
+}
+
+static int check_floor(const struct st_shim_plan *plan, struct st_error *err)
+{
+    const char *const *scope;
+    size_t n = st_policy_scope(plan->policy, &scope);
+
+    if (st_policy_floor(plan->policy) == ST_FLOOR_LANDLOCK)
+        return st_fail(
+            err, EOPNOTSUPP,
+            "policy '%s': `floor: landlock` is not built yet; write `floor: mount` or `floor: off`",
+            st_policy_name(plan->policy));
+    for (size_t i = 0; i < n; i++)
+        if (strchr(scope[i], '\\'))
+            return st_fail(
+                err, EINVAL,
+                "policy '%s': the directory `%s` of the scope can't get a mount; leave the backslash "
+                "out, or write `floor: off`",
+                st_policy_name(plan->policy), scope[i]);
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+/* Short, whatever the container is called: the path of a socket has 107 bytes. */
+static char *listener_path(const char *state_dir, const char *id)
+{
+    unsigned char digest[ST_SHA256_SIZE];
+    char hex[17];
+
+    st_sha256(id, strlen(id), digest);
+    st_hex(digest, 8, hex);
+    return st_xasprintf("%s/" ST_NOTIFY_DIR "/%s", state_dir, hex);
+}
+
+int st_shim_plan_make(const struct st_config *config, const struct st_selection *selection, const char *id,
+                      struct st_shim_plan *out, struct st_error *err)
+{
+    struct st_policy_source source = {.dirs = (const char *const *)config->policy_dirs};
+    int rc;
+
+    *out = (struct st_shim_plan){0};
+    while (source.dirs[source.n_dirs])
+        source.n_dirs++;
+    rc = st_policy_load_in_mode(selection->policy, &source, selection->mode, &out->policy, NULL, err);
+    if (rc < 0)
+        return rc;
+    out->enforce = st_policy_mode(out->policy) == ST_MODE_ENFORCE && !selection->light;
+    if (!out->enforce)
+        return 0;
+    rc = check_floor(out, err);
+    if (rc < 0)
+        return rc;
+    out->floor = st_policy_floor(out->policy) == ST_FLOOR_MOUNT;
+    out->listener = listener_path(config->state_dir, id);
+    plan_syscalls(out);
+    plan_paths(out);
+    return 0;
+}
+
+void st_shim_plan_free(struct st_shim_plan *plan)
+{
+    st_policy_unref(plan->policy);
+    free(plan->listener);
+    free(plan->notify.items);
+    free(plan->also.items);
+    free(plan->guarded.items);
+    st_arena_free(&plan->strings);
+}

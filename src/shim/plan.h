@@ -1,0 +1,32 @@
+/* plan: what a policy asks of a bundle: which syscalls are asked about, which directories stay writable. Pure
+ * but for loading the policy. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "config/config.h"
+#include "oci/select.h"
+#include "policy/policy.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct st_shim_list {
+    const char **items;
+    size_t n;
+};
+
+struct st_shim_plan {
+    struct st_policy *policy;
+    bool enforce;   /* else nothing of the bundle is changed */
+    bool floor;     /* by mounts */
+    char *listener; /* path of the monitor's socket for notifications */
+    struct st_shim_list notify, also, guarded;
+    struct st_arena strings;
+};
+
+/* A policy that can't be loaded, or asks for what is not there, stops the container. */
+int st_shim_plan_make(const struct st_config *config, const struct st_selection *selection, const char *id,
+                      struct st_shim_plan *out, struct st_error *err);
+void st_shim_plan_free(struct st_shim_plan *plan);
+#define st_auto_shim_plan __attribute__((cleanup(st_shim_plan_free))) struct st_shim_plan

@@ -1,0 +1,10 @@
+/* prepare: the bundle of a container that is about to be made, as it must be before the real runtime reads
+ * it. */
+#pragma once
+
+#include "base/error.h"
+#include "config/config.h"
+#include "oci/argv.h"
+
+/* load → modify → flush. Any failure means that the container must not start. */
+int st_shim_prepare(const struct st_config *config, const struct st_oci_args *args, struct st_error *err);

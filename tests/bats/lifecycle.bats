@@ -1,0 +1,254 @@
+#!/usr/bin/env bats
+# The monitor's life beside a container of runc: it ends when the container
+# ends, however that happens, and the container never runs on unwatched.
+bats_require_minimum_version 1.5.0
+load lib/world
+load lib/container
+
+setup_file() { make_world; }
+
+teardown_file() {
+    remove_all_containers || true
+    end_world
+}
+
+setup() { remember_what_is_there; }
+
+teardown() {
+    configure on_worker_failure kill
+    configure worker_grace 5s
+    release_worker
+    remove_all_containers
+}
+
+monitor_has_ended() { has_ended "$1" && has_ended "$2"; }
+
+# sealed_and_gone NAME WARDEN WORKER: the monitor went and sealed the trace.
+sealed_and_gone() {
+    retry_until monitor_has_ended "$2" "$3"
+    trace_is_complete "$(id_of "$1")"
+    is_gone "$WORLD/run/$(id_of "$1")"
+}
+
+# watched_pids NAME: sets warden and worker.
+watched_pids() {
+    is_watched "$(id_of "$1")"
+    warden=$(state_of "$(id_of "$1")" warden)
+    worker=$(state_of "$(id_of "$1")" worker)
+    is_running "$warden"
+}
+
+@test "a container that exits by itself passes its code and leaves a sealed trace" {
+    make_container box sh -c 'exit 7'
+    run -7 runtime run --bundle "$(bundle_of box)" "$(id_of box)"
+    trace_is_complete "$(id_of box)"
+    [ "$(stop_value "$(id_of box)" .payload.exit_code)" = 7 ]
+    nothing_left_behind
+}
+
+@test "create, start, kill and delete one after the other leave a sealed trace" {
+    make_container box sleep 1000
+    runtime create --bundle "$(bundle_of box)" "$(id_of box)" </dev/null >/dev/null 2>&1
+    watched_pids box
+    runtime start "$(id_of box)"
+    runtime kill "$(id_of box)" KILL
+    retry_until runtime_status_is box stopped
+    runtime delete "$(id_of box)"
+    sealed_and_gone box "$warden" "$worker"
+    nothing_left_behind
+}
+
+@test "kill -9 of the container's first process ends the monitor" {
+    start_ticking box
+    watched_pids box
+    kill -KILL "$(init_pid_of box)"
+    sealed_and_gone box "$warden" "$worker"
+    runtime delete "$(id_of box)"
+    nothing_left_behind
+}
+
+@test "delete --force of a running container ends the monitor" {
+    start_ticking box
+    watched_pids box
+    runtime delete --force "$(id_of box)"
+    sealed_and_gone box "$warden" "$worker"
+    nothing_left_behind
+}
+
+@test "an engine that is killed takes neither the container nor its monitor with it" {
+    make_ticking box
+    start_daemon engine "$RUNTIME" --root "$WORLD/root" run --bundle "$(bundle_of box)" "$(id_of box)"
+    retry_until exists "$(ticks_of box)"
+    watched_pids box
+    kill -KILL "$(daemon_pid engine)"
+    retry_until has_ended "$(daemon_pid engine)"
+    is_ticking box
+    is_watched "$(id_of box)"
+    runtime delete --force "$(id_of box)"
+    sealed_and_gone box "$warden" "$worker"
+    nothing_left_behind
+}
+
+@test "a bundle that is deleted under the container does not hold the monitor" {
+    start_ticking box
+    watched_pids box
+    pid=$(init_pid_of box)
+    rm -rf "$(bundle_of box)"
+    is_watched "$(id_of box)"
+    kill -KILL "$pid"
+    sealed_and_gone box "$warden" "$worker"
+    runtime delete "$(id_of box)"
+    nothing_left_behind
+}
+
+@test "a monitor whose poststop hook is never called ends all the same" {
+    make_ticking box
+    edit_config "$(bundle_of box)" --arg hook "$WORLD/bin/sandtrace-hook" --arg config "$SANDTRACE_CONFIG" \
+        '.hooks.createRuntime = [{path: $hook, args: ["sandtrace-hook", "create", "--config", $config]}]'
+    start_detached box plain_runc
+    watched_pids box
+    kill -KILL "$(init_pid_of box)"
+    sealed_and_gone box "$warden" "$worker"
+    plain_runc delete "$(id_of box)"
+    nothing_left_behind
+}
+
+@test "a second container of the same ID is refused while the first one runs" {
+    start_ticking box
+    watched_pids box
+    cp -a "$(bundle_of box)" "$(bundle_of other)"
+    run runtime run --detach --bundle "$(bundle_of other)" "$(id_of box)"
+    [ "$status" -ne 0 ]
+    is_watched "$(id_of box)"
+    is_ticking box
+    runtime delete --force "$(id_of box)"
+    sealed_and_gone box "$warden" "$worker"
+    nothing_left_behind
+}
+
+# frozen_after SIGNAL: frozen (how soon is printed), and no tick after that.
+frozen_after() {
+    local ms ticks
+    kill -"$1" "$worker"
+    ms=$(milliseconds_until is_frozen box)
+    echo "# frozen after $ms ms" >&3
+    ticks=$(count_ticks box)
+    retry_until trace_has "$(id_of box)" '.event_type == "sensor" and .payload.name == "worker" and .payload.state == "lost"'
+    trace_has "$(id_of box)" '.payload.name == "worker" and .payload.frozen == true'
+    is_frozen box
+    [ "$(count_ticks box)" -eq "$ticks" ]
+}
+
+@test "with on_worker_failure: pause a worker that is killed leaves the container frozen" {
+    configure on_worker_failure pause
+    start_ticking box
+    watched_pids box
+    frozen_after KILL
+    [ "$(state_of "$(id_of box)" status)" = unwatched ]
+    runtime delete --force "$(id_of box)"
+    sealed_and_gone box "$warden" "$worker"
+    nothing_left_behind
+}
+
+@test "with on_worker_failure: pause a worker that is stopped leaves the container frozen" {
+    configure on_worker_failure pause
+    start_ticking box
+    watched_pids box
+    frozen_after STOP
+    runtime delete --force "$(id_of box)"
+    sealed_and_gone box "$warden" "$worker"
+    nothing_left_behind
+}
+
+# ended_after SIGNAL: by default a container that lost its worker is frozen, recorded and killed.
+ended_after() {
+    local init
+    init=$(init_pid_of box)
+    kill -"$1" "$worker"
+    retry_until has_ended "$init"
+    sealed_and_gone box "$warden" "$worker"
+    trace_has "$(id_of box)" '.payload.name == "worker" and .payload.state == "lost" and .payload.frozen == true'
+    [ "$(trace_value "$(id_of box)" '.payload.name == "worker" and .payload.state == "lost"' .payload.freeze_us)" -lt 1000000 ]
+    runtime delete "$(id_of box)"
+    nothing_left_behind
+}
+
+@test "by default a container whose worker is killed is frozen, recorded and killed" {
+    start_ticking box
+    watched_pids box
+    ended_after KILL
+}
+
+@test "by default a container whose worker is stopped is frozen, recorded and killed" {
+    start_ticking box
+    watched_pids box
+    ended_after STOP
+}
+
+@test "a container whose warden is killed is frozen by the worker, recorded and killed" {
+    start_ticking box
+    watched_pids box
+    init=$(init_pid_of box)
+    kill -KILL "$warden"
+    retry_until has_ended "$init"
+    sealed_and_gone box "$warden" "$worker"
+    trace_has "$(id_of box)" '.event_type == "sensor" and .payload.name == "warden" and .payload.state == "lost"'
+    runtime delete "$(id_of box)"
+    nothing_left_behind
+}
+
+# hang_worker, release_worker: in a frozen group of our own it neither runs nor tells anybody.
+hang_group() { echo "$(findmnt -n -o TARGET -t cgroup2 | head -n 1)/$WORLD_NAME-hang"; }
+
+hang_worker() {
+    mkdir -p "$(hang_group)"
+    echo "$worker" >"$(hang_group)/cgroup.procs"
+    echo 1 >"$(hang_group)/cgroup.freeze"
+}
+
+release_worker() {
+    [ ! -d "$(hang_group)" ] || echo 0 >"$(hang_group)/cgroup.freeze"
+}
+
+remove_hang_group() { [ ! -d "$(hang_group)" ] || rmdir "$(hang_group)"; }
+
+# give_work NAME: a request that waits for the worker.
+give_work() {
+    start_daemon "asker-$BATS_TEST_NUMBER" python3 -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(b"{\"request\":\"status\"}\n")
+s.recv(4096)' "$WORLD/run/$(id_of "$1")/control.sock"
+}
+
+@test "a worker that hangs while work waits has the container frozen until it comes back" {
+    configure worker_grace 10m
+    start_ticking box
+    watched_pids box
+    hang_worker
+    give_work box
+    retry_until is_frozen box
+    release_worker
+    retry_until trace_has "$(id_of box)" '.event_type == "sensor" and .payload.name == "worker" and .payload.state == "stalled"'
+    is_ticking box
+    runtime delete --force "$(id_of box)"
+    sealed_and_gone box "$warden" "$worker"
+    remove_hang_group
+    nothing_left_behind
+}
+
+@test "a worker that hangs for longer than its grace is ended, recorded, and the container with it" {
+    configure worker_grace 200ms
+    start_ticking box
+    watched_pids box
+    init=$(init_pid_of box)
+    hang_worker
+    give_work box
+    retry_until has_ended "$init"
+    sealed_and_gone box "$warden" "$worker"
+    trace_has "$(id_of box)" '.payload.name == "worker" and .payload.state == "lost" and (.payload.detail | startswith("stood still"))'
+    runtime delete "$(id_of box)"
+    remove_hang_group
+    nothing_left_behind
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+"""The clock and the sums of start.sh: nothing here knows about bats or the build.
+
+    measure.py start --rounds N --runs N --bundle DIR --pristine FILE --root DIR --id PREFIX --plain RUNC --sandtrace RUNTIME
+    measure.py idle --state STATE.JSON
+
+Method: each round shuffles its runs; a round's medians are compared with the
+same round's plain median; shown are medians over rounds with their extremes.
+"""
+import argparse
+import json
+import os
+import random
+import shutil
+import statistics
+import sys
+import time
+
+MAX_ADDED_MS = 2.0      # start, median against plain
+MAX_AA_RATIO = 0.02     # beyond this the machine was too uneven for a result
+MAX_PSS_KB = 2048       # warden and worker together
+MAX_PRIVATE_KB = 512
+IDLE_SECONDS = 10
+SETTLE_SECONDS = 5
+WALL, CPU = 0, 1
+
+
+class CpuClock:
+    """Processor time of everything that descends from us, containers and monitors with it, by a v1 cpuacct group.
+
+    It says what a start costs also where the machine is too busy for the wall clock; without that hierarchy it
+    stands still."""
+
+    def __init__(self, name):
+        self.file = None
+        if os.path.exists("/sys/fs/cgroup/cpuacct/cpuacct.usage"):
+            group = os.path.join("/sys/fs/cgroup/cpuacct", name)
+            os.makedirs(group, exist_ok=True)
+            with open(os.path.join(group, "cgroup.procs"), "w", encoding="ascii") as procs:
+                procs.write(str(os.getpid()))
+            self.file = open(os.path.join(group, "cpuacct.usage"), encoding="ascii")
+
+    def now_ns(self):
+        if not self.file:
+            return 0
+        self.file.seek(0)
+        return int(self.file.read())
+
+
+def timed_run(runtime, args, ident):
+    """Milliseconds of one `run` by the wall clock and of the processor; its exit code must be 0."""
+    shutil.copy(args.pristine, os.path.join(args.bundle, "config.json"))  # as an engine: a new bundle each time
+    argv = [runtime, "--root", args.root, "run", "--bundle", args.bundle, ident]
+    null = os.open(os.devnull, os.O_RDWR)
+    actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1)]
+    cpu = args.cpu.now_ns()
+    begin = time.perf_counter_ns()
+    pid = os.posix_spawn(runtime, argv, os.environ, file_actions=actions)
+    _, status = os.waitpid(pid, 0)
+    end = time.perf_counter_ns()
+    cpu = args.cpu.now_ns() - cpu
+    os.close(null)
+    if status != 0:
+        sys.exit(f"{' '.join(argv)}: status {status}")
+    return (end - begin) / 1e6, cpu / 1e6
+
+
+def one_round(number, args, kinds):
+    order = [kind for kind in kinds for _ in range(args.runs)]
+    random.shuffle(order)
+    times = {kind: [] for kind in kinds}
+    for n, kind in enumerate(order):
+        times[kind].append(timed_run(kinds[kind], args, f"{args.id}-{number}-{n}"))
+    return {kind: [statistics.median(column) for column in zip(*values)] for kind, values in times.items()}
+
+
+def spread(values, form):
+    return f"{form % statistics.median(values)}  ({form % min(values)} to {form % max(values)})"
+
+
+def added(rounds, clock):
+    return statistics.median(r["sandtrace"][clock] - (r["plain"][clock] + r["plain again"][clock]) / 2 for r in rounds)
+
+
+def start(args):
+    args.cpu = CpuClock(args.id)
+    kinds = {"plain": args.plain, "plain again": args.plain, "sandtrace": args.sandtrace}
+    for kind in kinds:  # caches warm, once each; not counted
+        timed_run(args.plain, args, f"{args.id}-warm-{kind.split()[-1]}")
+    rounds = [one_round(number, args, kinds) for number in range(args.rounds)]
+    print(f"start of `true`: {args.rounds} rounds of {args.runs} runs; median of rounds (least to most)")
+    for kind in kinds:
+        print(f"  {kind:12} {spread([r[kind][WALL] for r in rounds], '%.2f')} ms"
+              f"   ratio {spread([r[kind][WALL] / r['plain'][WALL] for r in rounds], '%.3f')}"
+              f"   processor {spread([r[kind][CPU] for r in rounds], '%.2f')} ms")
+    aa = statistics.median(r["plain again"][WALL] / r["plain"][WALL] for r in rounds) - 1
+    print(f"  added by sandtrace: {added(rounds, WALL):.2f} ms, processor {added(rounds, CPU):.2f} ms"
+          f"   A/A difference: {aa * 100:+.2f} %")
+    return [
+        (abs(aa) <= MAX_AA_RATIO, f"the A/A pair differs by {aa * 100:.2f} %: no result"),
+        (added(rounds, WALL) <= MAX_ADDED_MS, f"{added(rounds, WALL):.2f} ms added, at most {MAX_ADDED_MS} allowed"),
+    ]
+
+
+def proc_sum(pids, name, keys):
+    total = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/{name}", encoding="utf-8") as lines:
+            total += sum(int(line.split()[1]) for line in lines if line.split(":")[0] in keys)
+    return total
+
+
+def wake_ups(pids):
+    return proc_sum(pids, "status", ("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"))
+
+
+def wait_until_quiet(pids):
+    """What is put off until after readiness (moving to cgroups …) is not idleness: two equal looks, a while apart."""
+    while True:
+        before = wake_ups(pids)
+        time.sleep(SETTLE_SECONDS)
+        if wake_ups(pids) == before:
+            return
+
+
+def idle(args):
+    with open(args.state, encoding="utf-8") as file:
+        state = json.load(file)
+    pids = [state["warden"], state["worker"]]
+    wait_until_quiet(pids)
+    before = wake_ups(pids)
+    time.sleep(IDLE_SECONDS)
+    woken = wake_ups(pids) - before
+    pss = proc_sum(pids, "smaps_rollup", ("Pss",))
+    private = proc_sum(pids, "smaps_rollup", ("Private_Clean", "Private_Dirty"))
+    print(f"idle monitor: {woken} wake-ups in {IDLE_SECONDS} s; warden and worker {pss} KB PSS, of it {private} KB private")
+    return [
+        (woken == 0, f"{woken} wake-ups, none allowed"),
+        (pss <= MAX_PSS_KB, f"{pss} KB PSS, at most {MAX_PSS_KB} allowed"),
+        (private <= MAX_PRIVATE_KB, f"{private} KB private, at most {MAX_PRIVATE_KB} allowed"),
+    ]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", choices=("start", "idle"))
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--runs", type=int)
+    parser.add_argument("--assert", dest="hold", action="store_true")
+    for name in ("bundle", "pristine", "root", "id", "plain", "sandtrace", "state"):
+        parser.add_argument(f"--{name}")
+    args = parser.parse_args()
+    limits = start(args) if args.what == "start" else idle(args)
+    broken = [words for holds, words in limits if not holds]
+    for words in broken:
+        print(f"  over the limit: {words}")
+    if args.hold and broken:
+        sys.exit(1)
+
+
+main()

@@ -1,0 +1,49 @@
+#!/bin/bash
+# What shim, hook and monitor add to the start of a container, and what an idle
+# monitor costs.
+#
+#   start.sh [--rounds N] [--runs N] [--assert]
+#
+# Times `runc run true` by plain runc twice (the A/A pair tells how far the
+# machine can be trusted) and through sandtrace-runtime, shuffled anew each
+# round. Timing fails nothing by itself: --assert holds the figures against the
+# project's limits. A container that left no complete trace fails always.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=../bats/lib/world.bash
+source "$here/../bats/lib/world.bash"
+# shellcheck source=../bats/lib/container.bash
+source "$here/../bats/lib/container.bash"
+
+rounds=15
+runs=20
+assert=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --rounds) rounds=$2 && shift ;;
+    --runs) runs=$2 && shift ;;
+    --assert) assert=(--assert) ;;
+    *) fail "usage: start.sh [--rounds N] [--runs N] [--assert]" || exit 2 ;;
+    esac
+    shift
+done
+
+trap end_world EXIT
+make_world
+# Pages that are not written back yet would count as the monitor's own.
+sync "$WORLD"/bin/*
+make_container true true
+make_container idle sleep 1000
+cp "$(bundle_of true)/config.json" "$WORLD/pristine.json"
+
+"$here/measure.py" start --rounds "$rounds" --runs "$runs" "${assert[@]}" \
+    --bundle "$(bundle_of true)" --pristine "$WORLD/pristine.json" --root "$WORLD/root" --id "$WORLD_NAME" \
+    --plain "$(command -v runc)" --sandtrace "$RUNTIME"
+# Every run of ours is in a trace, or its time means nothing.
+watched=$(count_stops)
+[ "$watched" -eq $((rounds * runs)) ] || fail "$watched of $((rounds * runs)) containers were watched" || exit 1
+
+start_detached idle
+"$here/measure.py" idle "${assert[@]}" --state "$WORLD/run/$(id_of idle)/state.json"
+runtime delete --force "$(id_of idle)"

@@ -1,0 +1,40 @@
+# Fuzzers (libFuzzer): ../configure CC=clang --enable-fuzzers --enable-sanitizers, then make fuzz FUZZ_SECONDS=60.
+# One a hostile input, fuzz_NAME.c, with its seeds in corpus/NAME and, where it helps, words in NAME.dict.
+FUZZ_SECONDS = 60
+LDFLAGS_FUZZ = $(AM_LDFLAGS) -fsanitize=fuzzer
+LDADD_FUZZ_OCI = liboci.a libmodel.a libbase.a $(OCISPEC_LIBS) $(BASE_LIBS)
+FUZZERS = \
+	%D%/fuzz_argv \
+	%D%/fuzz_config_json \
+	%D%/fuzz_control \
+	%D%/fuzz_state
+include tests/fuzz/audit.mk
+
+tests_fuzz_fuzz_argv_SOURCES = %D%/fuzz_argv.c
+tests_fuzz_fuzz_argv_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_argv_LDADD = $(LDADD_FUZZ_OCI)
+tests_fuzz_fuzz_config_json_SOURCES = %D%/fuzz_config_json.c
+tests_fuzz_fuzz_config_json_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_config_json_LDADD = $(LDADD_FUZZ_OCI)
+tests_fuzz_fuzz_control_SOURCES = %D%/fuzz_control.c tests/unit/worker_support.c tests/unit/worker_support.h
+tests_fuzz_fuzz_control_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/unit
+tests_fuzz_fuzz_control_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_control_LDADD = libmonitor.a libsensors.a librespond.a libaudit.a libpolicy.a libmodel.a libbase.a \
+	$(BASE_LIBS) $(SODIUM_LIBS) $(SECCOMP_LIBS) $(CAPNG_LIBS)
+tests_fuzz_fuzz_state_SOURCES = %D%/fuzz_state.c
+tests_fuzz_fuzz_state_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_state_LDADD = $(LDADD_FUZZ_OCI)
+
+include tests/fuzz/policy.mk
+
+.PHONY: fuzz
+if ENABLE_FUZZERS
+noinst_PROGRAMS += $(FUZZERS)
+fuzz: $(FUZZERS)
+	$(AM_V_at)$(SHELL) $(srcdir)/%D%/run.sh $(FUZZ_SECONDS) $(srcdir) $(FUZZERS)
+else
+EXTRA_PROGRAMS += $(FUZZERS)
+fuzz:
+	@echo "make fuzz: run configure with CC=clang --enable-fuzzers --enable-sanitizers" >&2; exit 1
+endif
+EXTRA_DIST += %D%/run.sh %D%/argv.dict %D%/config_json.dict %D%/control.dict %D%/state.dict %D%/corpus

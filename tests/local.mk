@@ -1,0 +1,85 @@
+# One runner for C unit tests (cmocka) and bats, both by TAP: make check TESTS=tests/…
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+TEST_EXTENSIONS = .bats
+BATS_LOG_DRIVER = $(LOG_DRIVER)
+BATS_LOG_COMPILER = $(BATS) --tap
+AM_TESTS_ENVIRONMENT = CMOCKA_MESSAGE_OUTPUT=TAP ST_SRCDIR='$(abs_top_srcdir)' ST_BUILDDIR='$(abs_top_builddir)'; \
+	export CMOCKA_MESSAGE_OUTPUT ST_SRCDIR ST_BUILDDIR;
+
+# What the suite can't do without is looked for before the first test: nothing is skipped.
+check_DATA = check-prerequisites.stamp
+check-prerequisites.stamp: config.status
+	$(AM_V_at)test -n "$(BATS)" || { echo "make check: bats not found: apt-get install bats, and run configure again" >&2; exit 1; }
+	$(AM_V_at)touch $@
+CLEANFILES += check-prerequisites.stamp
+
+include tests/unit/base.mk
+include tests/unit/config.mk
+include tests/unit/oci.mk
+include tests/unit/shim.mk
+include tests/unit/audit.mk
+include tests/unit/policy.mk
+include tests/bench/policy.mk
+include tests/bench/trace.mk
+include tests/unit/sensors.mk
+include tests/unit/monitor.mk
+include tests/unit/cli.mk
+
+include tests/attack/local.mk
+include tests/audit/local.mk
+include tests/fuzz/local.mk
+
+BATS_TESTS += %D%/bats/completion.bats %D%/bats/quickstart.bats
+# Builds the whole tree once more: CI leaves it out where it builds the tree in yet another way.
+BUILD_BATS_TESTS = %D%/bats/build.bats
+ENGINE_BATS_TESTS += \
+	%D%/bats/shim.bats \
+	%D%/bats/lifecycle.bats \
+	%D%/bats/control.bats \
+	%D%/bats/cgroup2.bats \
+	%D%/bats/cgroup2.bats \
+	%D%/bats/control.bats \
+	%D%/bats/many.bats \
+	%D%/bats/mutations.bats \
+	%D%/bats/docker.bats \
+	%D%/bats/podman.bats \
+	%D%/bats/containerd.bats
+EXTRA_DIST += \
+	%D%/bats/lib/attack.bash \
+	%D%/bats/lib/bundle.bash \
+	%D%/bats/lib/container.bash \
+	%D%/bats/lib/containerd.bash \
+	%D%/bats/lib/control.bash \
+	%D%/bats/lib/examples.py \
+	%D%/bats/lib/talk.py \
+	%D%/bats/lib/cri.py \
+	%D%/bats/lib/docker.bash \
+	%D%/bats/lib/leftovers.bash \
+	%D%/bats/lib/podman.bash \
+	%D%/bats/lib/trace.bash \
+	%D%/bats/lib/wait.bash \
+	%D%/bats/lib/world.bash \
+	%D%/runc-suite/run.sh \
+	%D%/runc-suite/side.sh \
+	%D%/bench/measure.py \
+	%D%/bench/start.sh \
+	%D%/bench/freeze.py \
+	%D%/attack/marker.c
+
+# runc's own suite, by runc and through us, compared; and what we add to a start.
+.PHONY: check-runc bench-start
+check-runc: all
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/runc-suite/run.sh $(RUNC_FILES)
+bench-start: all
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/start.sh $(BENCH_FLAGS)
+
+check_PROGRAMS += $(UNIT_TESTS)
+TESTS += $(UNIT_TESTS) $(BATS_TESTS) $(BUILD_BATS_TESTS)
+if ENABLE_ENGINE_TESTS
+check_PROGRAMS += $(ENGINE_UNIT_TESTS)
+TESTS += $(ENGINE_UNIT_TESTS) $(ENGINE_BATS_TESTS)
+endif
+
+EXTRA_DIST += $(BATS_TESTS) $(ENGINE_BATS_TESTS) \
+	%D%/bats/build.bats \
+	%D%/runc-suite/prepare.sh

@@ -1,0 +1,23 @@
+# Unit tests of L0. A test links only its own layer and those below: an upward call does not link.
+UNIT_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/%D% $(CMOCKA_CFLAGS)
+UNIT_LDADD_BASE = libbase.a $(BASE_LIBS) $(CMOCKA_LIBS)
+UNIT_TESTS += %D%/test_json
+tests_unit_test_json_SOURCES = %D%/test_json.c %D%/unit.h
+tests_unit_test_json_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_json_LDADD = $(UNIT_LDADD_BASE)
+UNIT_TESTS += %D%/test_words
+tests_unit_test_words_SOURCES = %D%/test_words.c %D%/unit.h
+tests_unit_test_words_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_words_LDADD = $(UNIT_LDADD_BASE)
+UNIT_TESTS += %D%/test_json_edit
+tests_unit_test_json_edit_SOURCES = %D%/test_json_edit.c %D%/unit.h
+tests_unit_test_json_edit_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_json_edit_LDADD = $(UNIT_LDADD_BASE)
+UNIT_TESTS += %D%/test_mountinfo
+tests_unit_test_mountinfo_SOURCES = %D%/test_mountinfo.c
+tests_unit_test_mountinfo_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_mountinfo_LDADD = $(UNIT_LDADD_BASE)
+UNIT_TESTS += %D%/test_sha256
+tests_unit_test_sha256_SOURCES = %D%/test_sha256.c %D%/unit.h
+tests_unit_test_sha256_CPPFLAGS = $(UNIT_CPPFLAGS) $(NETTLE_CFLAGS)
+tests_unit_test_sha256_LDADD = $(UNIT_LDADD_BASE)

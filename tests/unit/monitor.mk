@@ -1,0 +1,26 @@
+# Unit tests of L4.
+UNIT_LDADD_MONITOR = libmonitor.a libsensors.a librespond.a libaudit.a libpolicy.a libmodel.a libbase.a \
+	$(BASE_LIBS) $(SODIUM_LIBS) $(SECCOMP_LIBS) $(CAPNG_LIBS) $(CMOCKA_LIBS)
+UNIT_TESTS += %D%/test_monitor_loop %D%/test_monitor_order
+tests_unit_test_monitor_loop_SOURCES = %D%/test_monitor_loop.c
+tests_unit_test_monitor_loop_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_monitor_loop_LDADD = $(UNIT_LDADD_MONITOR)
+tests_unit_test_monitor_order_SOURCES = %D%/test_monitor_order.c
+tests_unit_test_monitor_order_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_monitor_order_LDADD = $(UNIT_LDADD_MONITOR)
+UNIT_TESTS += %D%/test_monitor_outbox
+# Peers are judged by who they are: these want to be root.
+ENGINE_UNIT_TESTS += %D%/test_monitor_bus %D%/test_monitor_control
+tests_unit_test_monitor_outbox_SOURCES = %D%/test_monitor_outbox.c
+tests_unit_test_monitor_outbox_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_monitor_outbox_LDADD = $(UNIT_LDADD_MONITOR)
+tests_unit_test_monitor_bus_SOURCES = %D%/test_monitor_bus.c
+tests_unit_test_monitor_bus_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_monitor_bus_LDADD = $(UNIT_LDADD_MONITOR)
+tests_unit_test_monitor_control_SOURCES = %D%/test_monitor_control.c
+tests_unit_test_monitor_control_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_monitor_control_LDADD = $(UNIT_LDADD_MONITOR)
+UNIT_TESTS += %D%/test_monitor_answers
+tests_unit_test_monitor_answers_SOURCES = %D%/test_monitor_answers.c %D%/worker_support.c %D%/worker_support.h
+tests_unit_test_monitor_answers_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_monitor_answers_LDADD = $(UNIT_LDADD_MONITOR)

@@ -1,0 +1,184 @@
+/* The loop: named handlers, deadlines, slots that change hands within a round; and the link's messages. */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "monitor/link.h"
+#include "monitor/loop.h"
+#include "unit.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+struct fixture {
+    struct st_pulse pulse;
+    struct st_loop loop;
+    int epfd;
+    int runs;
+    int other; /* fd that a handler removes */
+    int64_t deadline;
+};
+
+static void set_up(struct fixture *f)
+{
+    *f = (struct fixture){.epfd = epoll_create1(EPOLL_CLOEXEC), .other = -1, .deadline = -1};
+    assert_true(f->epfd >= 0);
+    st_loop_init(&f->loop, f->epfd, &f->pulse);
+}
+
+static void count_and_quit(void *ctx, uint32_t events)
+{
+    struct fixture *f = ctx;
+
+    (void)events;
+    f->runs++;
+    f->loop.quit = true;
+}
+
+static void a_ready_fd_runs_its_handler_and_beats(void **state)
+{
+    struct fixture f;
+    st_auto_fd fd = eventfd(1, EFD_CLOEXEC);
+
+    (void)state;
+    set_up(&f);
+    assert_int_equal(st_loop_add(&f.loop, "one", fd, EPOLLIN, count_and_quit, &f), 0);
+    assert_int_equal(st_loop_run(&f.loop), 0);
+    assert_int_equal(f.runs, 1);
+    assert_int_equal(atomic_load(&f.pulse.beats), 1);
+    assert_int_equal(atomic_load(&f.pulse.busy), 0);
+    close(f.epfd);
+}
+
+static void must_not_run(void *ctx, uint32_t events)
+{
+    (void)ctx;
+    (void)events;
+    fail_msg("a removed handler was run");
+}
+
+static void replace_other(void *ctx, uint32_t events)
+{
+    struct fixture *f = ctx;
+
+    if (f->runs > 0) {
+        count_and_quit(ctx, events);
+        return;
+    }
+    f->runs++;
+    /* Its event is in hand already; the slot now belongs to somebody who has none. */
+    st_loop_remove(&f->loop, f->other);
+    close(f->other);
+    f->other = eventfd(0, EFD_CLOEXEC);
+    assert_int_equal(st_loop_add(&f->loop, "successor", f->other, EPOLLIN, must_not_run, f), 0);
+}
+
+static void an_event_of_a_slots_last_owner_is_not_given_to_its_next(void **state)
+{
+    struct fixture f;
+    st_auto_fd fd = eventfd(1, EFD_CLOEXEC);
+
+    (void)state;
+    set_up(&f);
+    f.other = eventfd(1, EFD_CLOEXEC);
+    assert_int_equal(st_loop_add(&f.loop, "first", fd, EPOLLIN, replace_other, &f), 0);
+    assert_int_equal(st_loop_add(&f.loop, "second", f.other, EPOLLIN, must_not_run, &f), 0);
+    assert_int_equal(st_loop_run(&f.loop), 0);
+    assert_int_equal(f.runs, 2);
+    close(f.other);
+    close(f.epfd);
+}
+
+static int64_t tell_deadline(void *ctx)
+{
+    return ((struct fixture *)ctx)->deadline;
+}
+
+static void at_deadline(void *ctx)
+{
+    struct fixture *f = ctx;
+
+    assert_true(st_now_mono_ns() >= f->deadline);
+    count_and_quit(ctx, 0);
+}
+
+static void a_deadline_runs_without_any_fd(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    f.deadline = st_now_mono_ns() + 3000000;
+    f.loop.deadline = tell_deadline;
+    f.loop.on_deadline = at_deadline;
+    f.loop.deadline_ctx = &f;
+    assert_int_equal(st_loop_run(&f.loop), 0);
+    assert_int_equal(f.runs, 1);
+    close(f.epfd);
+}
+
+static void a_full_loop_says_so(void **state)
+{
+    struct fixture f;
+    int fds[ST_LOOP_MAX + 1];
+
+    (void)state;
+    set_up(&f);
+    for (int i = 0; i <= ST_LOOP_MAX; i++) {
+        fds[i] = eventfd(0, EFD_CLOEXEC);
+        assert_int_equal(st_loop_add(&f.loop, "many", fds[i], EPOLLIN, must_not_run, &f),
+                         i < ST_LOOP_MAX ? 0 : -ENOSPC);
+    }
+    for (int i = 0; i <= ST_LOOP_MAX; i++)
+        close(fds[i]);
+    close(f.epfd);
+}
+
+static void a_message_arrives_whole(void **state)
+{
+    struct st_link_message m;
+    int pair[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    assert_int_equal(st_link_receive(pair[1], &m), -EAGAIN);
+    assert_int_equal(st_link_send(pair[0], ST_LINK_FAILED, 7, "why"), 0);
+    assert_int_equal(st_link_receive(pair[1], &m), 1);
+    assert_int_equal(m.kind, ST_LINK_FAILED);
+    assert_int_equal(m.value, 7);
+    assert_string_equal(m.text, "why");
+    close(pair[0]);
+    assert_int_equal(st_link_receive(pair[1], &m), 0);
+    close(pair[1]);
+}
+
+static void what_is_no_message_is_refused(void **state)
+{
+    struct st_link_message m;
+    char unterminated[sizeof(m)];
+    int pair[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    assert_int_equal(send(pair[0], "x", 1, 0), 1);
+    assert_int_equal(st_link_receive(pair[1], &m), -EBADMSG);
+    memset(unterminated, 'x', sizeof(unterminated));
+    assert_int_equal(send(pair[0], unterminated, sizeof(unterminated), 0), sizeof(unterminated));
+    assert_int_equal(st_link_receive(pair[1], &m), 1);
+    assert_int_equal(strlen(m.text), sizeof(m.text) - 1);
+    close(pair[0]);
+    close(pair[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ready_fd_runs_its_handler_and_beats),
+        cmocka_unit_test(an_event_of_a_slots_last_owner_is_not_given_to_its_next),
+        cmocka_unit_test(a_deadline_runs_without_any_fd),
+        cmocka_unit_test(a_full_loop_says_so),
+        cmocka_unit_test(a_message_arrives_whole),
+        cmocka_unit_test(what_is_no_message_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

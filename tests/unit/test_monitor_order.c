@@ -1,0 +1,107 @@
+/* The order from hook to monitor, and the payloads that the monitor writes of itself. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "monitor/order.h"
+#include "monitor/record.h"
+#include "unit.h"
+
+static const char whole[] =
+    "{\"agent_id\":\"a\",\"facts\":{\"rootfs\":\"/r\"},\"id\":\"c1\",\"key_dir\":\"/k\",\"pid\":42,"
+    "\"policy\":\"p\",\"policy_dirs\":[\"/a\",\"/b\"],\"rootfs\":\"/r\",\"state_dir\":\"/s/c1\",\"trace\":\"/"
+    "t\","
+    "\"trace_id\":\"c1-1\",\"on_worker_failure\":\"pause\",\"worker_grace_ms\":250}";
+
+static void an_order_is_read_whole(void **state)
+{
+    struct st_error err = {0};
+    struct st_order o;
+
+    (void)state;
+    assert_int_equal(st_order_parse(whole, strlen(whole), &o, &err), 0);
+    assert_string_equal(o.id, "c1");
+    assert_int_equal(o.pid, 42);
+    assert_int_equal(o.n_policy_dirs, 2);
+    assert_string_equal(o.policy_dirs[1], "/b");
+    assert_int_equal(o.on_failure, ST_FAIL_PAUSE);
+    assert_int_equal(o.worker_grace_ns, 250000000);
+    assert_int_equal(o.control_gid, -1);
+    assert_string_equal(o.freezer, "auto");
+    assert_int_equal(o.facts_len, strlen("{\"rootfs\":\"/r\"}"));
+    assert_memory_equal(o.facts, "{\"rootfs\":\"/r\"}", o.facts_len);
+    st_order_free(&o);
+}
+
+static void an_order_that_lacks_anything_is_refused(void **state)
+{
+    static const char *const texts[] = {
+        "{}",
+        "[]",
+        "{\"id\":\"c1\"}",
+        "not json",
+        "{\"agent_id\":\"a\",\"facts\":{},\"id\":\"c1\",\"key_dir\":\"/"
+        "k\",\"pid\":0,\"policy\":\"p\",\"rootfs\":\"/r\",\"state_dir\":\"/s\","
+        "\"trace\":\"/t\",\"trace_id\":\"x\"}",
+        "{\"agent_id\":\"a\",\"facts\":1,\"id\":\"c1\",\"key_dir\":\"/"
+        "k\",\"pid\":2,\"policy\":\"p\",\"rootfs\":\"/r\",\"state_dir\":\"/s\","
+        "\"trace\":\"/t\",\"trace_id\":\"x\"}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(texts); i++) {
+        struct st_error err = {0};
+        struct st_order o;
+
+        assert_true(st_order_parse(texts[i], strlen(texts[i]), &o, &err) < 0);
+        assert_non_null(strstr(err.msg, "order to the monitor"));
+    }
+}
+
+static void a_stop_record_says_how_it_ended(void **state)
+{
+    static const struct {
+        struct st_stop_facts facts;
+        const char *json;
+    } cases[] = {
+        {{.status_known = true, .status = 42 << 8, .reason = "ended", .events = 3, .duration_ms = 5},
+         "{\"counts\":{\"events\":3,\"refused\":0},\"duration_ms\":5,\"exit_code\":42,\"op\":\"stop\","
+         "\"reason\":\"ended\"}"},
+        {{.status_known = true, .status = 9, .reason = "ended"},
+         "{\"counts\":{\"events\":0,\"refused\":0},\"duration_ms\":0,\"exit_code\":null,\"exit_signal\":9,"
+         "\"op\":\"stop\",\"reason\":\"ended\"}"},
+        {{.status_known = false, .reason = "worker lost"},
+         "{\"counts\":{\"events\":0,\"refused\":0},\"duration_ms\":0,\"exit_code\":null,\"op\":\"stop\","
+         "\"reason\":\"worker lost\"}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        st_auto_buf out = ST_BUF_INIT;
+
+        st_record_stop(&out, &cases[i].facts);
+        assert_string_equal(st_buf_cstr(&out), cases[i].json);
+    }
+}
+
+static void a_loss_record_names_its_cause(void **state)
+{
+    struct st_loss loss = {.cause = "killed by signal 9", .frozen = true, .freeze_us = 104};
+    st_auto_buf out = ST_BUF_INIT;
+
+    (void)state;
+    st_record_loss(&out, &loss, "kill");
+    assert_string_equal(st_buf_cstr(&out),
+                        "{\"detail\":\"killed by signal 9\",\"freeze_us\":104,\"frozen\":true,"
+                        "\"name\":\"worker\",\"state\":\"lost\",\"then\":\"kill\"}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_order_is_read_whole),
+        cmocka_unit_test(an_order_that_lacks_anything_is_refused),
+        cmocka_unit_test(a_stop_record_says_how_it_ended),
+        cmocka_unit_test(a_loss_record_names_its_cause),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
