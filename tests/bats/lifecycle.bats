@@ -228,7 +228,7 @@ s.recv(4096)' "$WORLD/run/$(id_of "$1")/control.sock"
     watched_pids box
     hang_worker
     give_work box
-    retry_until is_frozen box
+    retry_until is_halted box
     release_worker
     retry_until trace_has "$(id_of box)" '.event_type == "sensor" and .payload.name == "worker" and .payload.state == "stalled"'
     is_ticking box

@@ -61,6 +61,17 @@ is_frozen() {
     return 1
 }
 
+# is_halted NAME: the freezer has been asked. On v2 a process that waits for the answer to a held operation
+# counts as frozen only when it is answered; till then it has no user instruction to run.
+is_halted() {
+    local dir
+    is_frozen "$1" && return
+    for dir in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+        [ "$(cat "$dir/$WORLD_NAME/$1/cgroup.freeze" 2>/dev/null)" = 1 ] && return
+    done
+    return 1
+}
+
 # remove_all_containers: tests start from none.
 remove_all_containers() {
     local id
