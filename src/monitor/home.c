@@ -8,9 +8,13 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <stdint.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -107,4 +111,38 @@ void st_home_move_out(const pid_t *pids, size_t n)
     for (size_t i = 0; i < mounts.n; i++)
         if (strcmp(mounts.list[i].type, "cgroup") == 0 && strcmp(mounts.list[i].root, "/") == 0)
             move_to_root(mounts.list[i].point, pids, n);
+}
+
+#define STACK_DEPTH ((uintptr_t)512 << 10)
+
+static void give_back(uintptr_t begin, size_t len)
+{
+    madvise((void *)begin, len, MADV_DONTNEED); // NOLINT(performance-no-int-to-ptr)
+}
+
+/* Clean pages of a file, which the kernel still has. */
+static int give_back_program(struct dl_phdr_info *info, size_t size, void *page_size)
+{
+    uintptr_t mask = ~(*(const uintptr_t *)page_size - 1);
+
+    (void)size;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t begin = (info->dlpi_addr + segment->p_vaddr) & mask;
+
+        if (segment->p_type == PT_LOAD && !(segment->p_flags & PF_W))
+            give_back(begin, info->dlpi_addr + segment->p_vaddr + segment->p_memsz - begin);
+    }
+    return 0;
+}
+
+void st_home_shed(void)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0) & ~(page - 1);
+
+    malloc_trim(0);
+    dl_iterate_phdr(give_back_program, &page);
+    /* Nothing is alive two pages below our own frame. Where the stack never was so deep, nothing is done. */
+    give_back(frame - 2 * page - STACK_DEPTH, STACK_DEPTH);
 }

@@ -20,3 +20,7 @@ bool st_home_is_lodger(void);
 /* Leave those. Stops every fork on the machine for some milliseconds, so that it is done while nobody waits.
  */
 void st_home_move_out(const pid_t *pids, size_t n);
+
+/* Give back what only the start needed: pages of the program, of the stack below, of freed memory. What is
+ * needed again comes back by itself. */
+void st_home_shed(void);

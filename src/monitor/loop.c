@@ -79,8 +79,16 @@ int st_loop_run(struct st_loop *l)
     struct epoll_event events[16];
 
     while (!l->quit) {
-        int n = epoll_wait(l->epfd, events, sizeof(events) / sizeof(events[0]), wait_ms(l));
+        int timeout = wait_ms(l), n;
+        bool tired = timeout < 0 && l->on_quiet && !l->rested;
 
+        n = epoll_wait(l->epfd, events, sizeof(events) / sizeof(events[0]),
+                       tired ? l->quiet_ms : timeout);
+        l->rested = n == 0 && tired;
+        if (l->rested) {
+            l->on_quiet(l->deadline_ctx);
+            continue;
+        }
         if (n < 0 && errno != EINTR)
             return -errno;
         atomic_store(&l->pulse->busy, 1);

@@ -31,6 +31,11 @@ struct st_loop {
     void *deadline_ctx;
     /* After the handlers of a round, before the next wait; may be NULL. Called with deadline_ctx. */
     void (*after_round)(void *ctx);
+    /* Once after each time of work, when nothing has been due for quiet_ms; may be NULL. Then no timer runs
+     * any more. */
+    void (*on_quiet)(void *ctx);
+    int quiet_ms;
+    bool rested;
     struct st_loop_slot {
         const char *name;    /* NULL: free */
         uint32_t generation; /* tells an event of the slot's last owner from one of its present */

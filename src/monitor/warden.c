@@ -285,6 +285,7 @@ static void sleep_until_work(struct warden *w)
 {
     set_timer(w, 0);
     watch_fd(w, w->watch->worker_epfd, EPOLLIN | EPOLLONESHOT, EV_WORK, EPOLL_CTL_MOD);
+    st_home_shed();
 }
 
 static void on_work(struct warden *w)
@@ -371,6 +372,8 @@ static void on_ready(struct warden *w)
     start_watchdog(w);
     if (w->lodger)
         set_timer(w, MOVE_NS);
+    else
+        st_home_shed();
 }
 
 static void on_recorded(struct warden *w)

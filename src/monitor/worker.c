@@ -5,17 +5,19 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "monitor/confine.h"
+#include "monitor/home.h"
 #include "monitor/link.h"
 #include "monitor/worker_private.h"
 #include "respond/freezer.h"
 #include "respond/kill.h"
 
-#include <malloc.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 
 #define POLL_NS 100000000LL
 #define RETRY_NS 1000000000LL
+#define QUIET_MS 2000 /* after that long without work a monitor is idle */
 
 /* ---- recording ---- */
 
@@ -230,6 +232,12 @@ static void on_recorded(void *ctx, const char *line, size_t len)
     st_news_tell(&w->news, line, len);
 }
 
+static void on_quiet(void *ctx)
+{
+    (void)ctx;
+    st_home_shed();
+}
+
 static void after_round(void *ctx)
 {
     struct st_worker *w = ctx;
@@ -255,6 +263,8 @@ static int attach(struct st_worker *w, struct st_error *err)
     w->loop.on_deadline = on_deadline;
     w->loop.deadline_ctx = w;
     w->loop.after_round = after_round;
+    w->loop.on_quiet = on_quiet;
+    w->loop.quiet_ms = QUIET_MS;
     w->news.control = &w->control;
     w->news.bus = &w->bus;
     rc = st_loop_add(&w->loop, "warden", w->link, EPOLLIN, on_link, w);
@@ -280,23 +290,35 @@ static int attach(struct st_worker *w, struct st_error *err)
     return 0;
 }
 
-int st_worker_run(struct st_watch *watch, int link, const struct st_loss *loss)
+static int run(struct st_worker *w)
 {
-    struct st_worker w = {
-        .watch = watch, .loss = loss, .link = link, .stop.reason = loss ? "worker lost" : "ended"};
     struct st_error err = {0};
 
-    if (st_worker_open(&w, &err) < 0 || attach(&w, &err) < 0 || st_worker_record_start(&w, &err) < 0) {
-        st_link_send(link, ST_LINK_FAILED, 0, err.msg);
+    if (st_worker_open(w, &err) < 0 || attach(w, &err) < 0 || st_worker_record_start(w, &err) < 0) {
+        st_link_send(w->link, ST_LINK_FAILED, 0, err.msg);
         return 1;
     }
-    st_link_send(link, loss ? ST_LINK_RECORDED : ST_LINK_READY, 0, NULL);
+    st_link_send(w->link, w->loss ? ST_LINK_RECORDED : ST_LINK_READY, 0, NULL);
     /* The container can't have said a word yet: being confined is due before it is listened to. */
-    if (st_confine_worker(&err) < 0)
+    if (st_confine_worker(&err) < 0 || st_loop_run(&w->loop) < 0)
         return 1;
-    malloc_trim(0);
-    if (st_loop_run(&w.loop) < 0)
-        return 1;
-    st_trace_close(w.pipeline.trace);
+    st_trace_close(w->pipeline.trace);
     return 0;
+}
+
+int st_worker_run(struct st_watch *watch, int link, const struct st_loss *loss)
+{
+    /* Most of it is room for what a quiet container never does: pages that nobody touches cost nothing. */
+    struct st_worker *w =
+        mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (w == MAP_FAILED) {
+        st_link_send(link, ST_LINK_FAILED, 0, "sandtrace-monitor: out of memory");
+        return 1;
+    }
+    w->watch = watch;
+    w->loss = loss;
+    w->link = link;
+    w->stop.reason = loss ? "worker lost" : "ended";
+    return run(w);
 }

@@ -116,6 +116,45 @@ static void a_deadline_runs_without_any_fd(void **state)
     close(f.epfd);
 }
 
+/* Each first rest is followed by work, the work by another rest; the second one ends the test. */
+static void on_rest(void *ctx)
+{
+    struct fixture *f = ctx;
+    uint64_t one = 1;
+
+    f->runs++;
+    assert_true(f->loop.rested);
+    assert_int_equal(write(f->other, &one, sizeof(one)), sizeof(one));
+}
+
+static void work(void *ctx, uint32_t events)
+{
+    struct fixture *f = ctx;
+    uint64_t count;
+
+    (void)events;
+    assert_int_equal(read(f->other, &count, sizeof(count)), sizeof(count));
+    f->loop.quit = f->runs == 2;
+}
+
+static void quiet_is_told_once_after_each_time_of_work(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    f.other = eventfd(0, EFD_CLOEXEC);
+    f.loop.on_quiet = on_rest;
+    f.loop.quiet_ms = 1;
+    f.loop.deadline_ctx = &f;
+    assert_int_equal(st_loop_add(&f.loop, "work", f.other, EPOLLIN, work, &f), 0);
+    assert_int_equal(st_loop_run(&f.loop), 0);
+    assert_int_equal(f.runs, 2);
+    assert_int_equal(atomic_load(&f.pulse.beats), 2);
+    close(f.other);
+    close(f.epfd);
+}
+
 static void a_full_loop_says_so(void **state)
 {
     struct fixture f;
@@ -175,6 +214,7 @@ int main(void)
         cmocka_unit_test(a_ready_fd_runs_its_handler_and_beats),
         cmocka_unit_test(an_event_of_a_slots_last_owner_is_not_given_to_its_next),
         cmocka_unit_test(a_deadline_runs_without_any_fd),
+        cmocka_unit_test(quiet_is_told_once_after_each_time_of_work),
         cmocka_unit_test(a_full_loop_says_so),
         cmocka_unit_test(a_message_arrives_whole),
         cmocka_unit_test(what_is_no_message_is_refused),
