@@ -1,8 +1,8 @@
 /* launch: see launch.h. */
 #include "launch.h"
 
+#include "answer.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/io.h"
 #include "base/spawn.h"
 #include "monitor/home.h"
@@ -16,25 +16,27 @@
 
 #define TIDY_MS 2000
 
-/* 0 to 2: /dev/null; then the two that argv names. */
-enum { ORDER_FD = 3, ANSWER_FD, N_FDS };
+/* 0 to 2: /dev/null; then those that argv names. */
+enum { ORDER_FD = 3, ANSWER_FD, RUNTIME_FD, N_FDS };
 
-static int spawn_monitor(const char *program, int order, int answer, pid_t *pid)
+/* runtime: -1, or the fd that makes the third argument: then `answer` is a socket to wait on. */
+static int spawn_monitor(const char *program, int order, int answer, int runtime, pid_t *pid)
 {
-    char name[] = "sandtrace-monitor", order_arg[] = {'0' + ORDER_FD, '\0'},
-         answer_arg[] = {'0' + ANSWER_FD, '\0'};
-    char *argv[] = {name, order_arg, answer_arg, NULL}, *envp[] = {NULL};
+    const char order_arg[] = {'0' + ORDER_FD, '\0'}, answer_arg[] = {'0' + ANSWER_FD, '\0'},
+               runtime_arg[] = {'0' + RUNTIME_FD, '\0'};
+    const char *argv[] = {"sandtrace-monitor", order_arg, answer_arg, runtime < 0 ? NULL : runtime_arg, NULL};
+    const char *envp[] = {NULL};
     st_auto_fd null = st_fd_above(open("/dev/null", O_RDWR | O_CLOEXEC), N_FDS);
     st_auto_fd group = st_fd_above(st_home_open_group(), N_FDS);
-    const int fds[N_FDS] = {null, null, null, order, answer};
+    const int fds[N_FDS] = {null, null, null, order, answer, runtime};
 
     return st_spawn(&(struct st_spawn){.program = program,
                                        .argv = argv,
                                        .envp = envp,
                                        .fds = fds,
-                                       .n_fds = N_FDS,
+                                       .n_fds = runtime < 0 ? RUNTIME_FD : N_FDS,
                                        .cgroup_fd = group,
-                                       .say_fd = ANSWER_FD},
+                                       .say_fd = runtime < 0 ? ANSWER_FD : -1},
                     pid);
 }
 
@@ -54,55 +56,44 @@ int st_launch_begin(const char *program, struct st_launch *l, struct st_error *e
     answer_write = st_fd_above(answer[1], N_FDS);
     if (order_read < 0 || answer_write < 0)
         return st_fail_errno(err, "pipe to the monitor");
-    rc = spawn_monitor(program, order_read, answer_write, &l->pid);
+    rc = spawn_monitor(program, order_read, answer_write, -1, &l->pid);
     return rc < 0 ? st_fail(err, -rc, "start %s: %s", program, strerror(-rc)) : 0;
 }
 
-/* The whole answer: "ok\n", or words that say why not, or nothing where the monitor died. */
-static int read_answer(int fd, int64_t timeout_ms, char *out, size_t size)
+int st_launch_standby(const char *program, int socket_fd, int runtime_fd, struct st_launch *l,
+                      struct st_error *err)
 {
-    int64_t deadline = st_now_mono_ns() + timeout_ms * 1000000;
-    size_t len = 0;
+    st_auto_fd order_read = -1, listener = st_fd_above(fcntl(socket_fd, F_DUPFD_CLOEXEC, N_FDS), N_FDS);
+    st_auto_fd runtime = fcntl(runtime_fd, F_DUPFD_CLOEXEC, N_FDS);
+    int order[2], rc;
 
-    for (;;) {
-        int64_t left = (deadline - st_now_mono_ns()) / 1000000;
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        ssize_t n;
-
-        if (left <= 0 || poll(&p, 1, (int)left) == 0)
-            return -ETIMEDOUT;
-        n = read(fd, out + len, size - 1 - len);
-        if (n < 0 && errno != EINTR)
-            return -errno;
-        if (n == 0)
-            break;
-        len += n > 0 ? (size_t)n : 0;
-    }
-    out[len] = '\0';
-    return 0;
+    if (pipe2(order, O_CLOEXEC) < 0)
+        return st_fail_errno(err, "pipe to the monitor");
+    order_read = st_fd_above(order[0], N_FDS);
+    l->order_fd = order[1];
+    if (order_read < 0 || listener < 0 || runtime < 0)
+        return st_fail_errno(err, "pipe to the monitor");
+    rc = spawn_monitor(program, order_read, listener, runtime, &l->pid);
+    return rc < 0 ? st_fail(err, -rc, "start %s: %s", program, strerror(-rc)) : 0;
 }
 
-static int judge_answer(int rc, const char *answer, struct st_error *err)
+void st_launch_leave(struct st_launch *l, const struct st_buf *order)
 {
-    if (rc == 0 && strcmp(answer, "ok\n") == 0)
-        return 0;
-    if (rc == -ETIMEDOUT)
-        return st_fail(err, ETIMEDOUT, "the monitor was not ready in time (hook_timeout)");
-    if (rc < 0)
-        return st_fail(err, -rc, "read the monitor's answer: %s", strerror(-rc));
-    return st_fail(err, ECHILD, "%s", answer[0] ? answer : "the monitor died before it was ready");
+    signal(SIGPIPE, SIG_IGN);
+    st_write_all(l->order_fd, order->data, order->len);
+    st_close(&l->order_fd);
+    l->pid = 0;
 }
 
 int st_launch_order(struct st_launch *l, const struct st_buf *order, int64_t timeout_ms, struct st_error *err)
 {
-    char answer[4096];
     int rc;
 
     /* A monitor that is gone already has said why: EPIPE is not the reason. */
     signal(SIGPIPE, SIG_IGN);
     st_write_all(l->order_fd, order->data, order->len);
     st_close(&l->order_fd);
-    rc = judge_answer(read_answer(l->answer_fd, timeout_ms, answer, sizeof(answer)), answer, err);
+    rc = st_answer_read(l->answer_fd, timeout_ms, err);
     if (rc == 0)
         l->pid = 0;
     return rc;

@@ -26,6 +26,12 @@ int st_launch_begin(const char *program, struct st_launch *l, struct st_error *e
 int st_launch_order(struct st_launch *l, const struct st_buf *order, int64_t timeout_ms,
                     struct st_error *err);
 
+/* A monitor that waits for the hook on a socket, or ends with the runtime (a pidfd). It gets its order and is
+ * left alone. */
+int st_launch_standby(const char *program, int socket_fd, int runtime_fd, struct st_launch *l,
+                      struct st_error *err);
+void st_launch_leave(struct st_launch *l, const struct st_buf *order);
+
 /* Ends a monitor that has not said so, closes what is open. */
 void st_launch_end(struct st_launch *l);
 #define st_auto_launch __attribute__((cleanup(st_launch_end))) struct st_launch

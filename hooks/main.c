@@ -2,9 +2,11 @@
  * bundle.
  *
  *   sandtrace-hook create|poststop [--config FILE]        container state (JSON) on standard input
+ *   sandtrace-hook await --id ID --bundle DIR …           by the shim alone: fd 3 a socket, fd 4 the runtime
  *
  * The shim adds to create what it has put into the bundle: --listener SOCKET (where the runtime sends the fd
- * of seccomp notifications), --floor NOTE (oci/floor_edit.h).
+ * of seccomp notifications), --floor NOTE (oci/floor_edit.h), and where the monitor waits that `await` has
+ * started meanwhile: --standby DIR, with --timeout MS for its answer.
  *
  * create: starts the monitor and returns 0 only when it watches; anything else stops the container from
  * starting, with the reason on standard error, which engines show. poststop: waits for the sealed trace; a
@@ -20,8 +22,10 @@
 #include "oci/hook_edit.h"
 #include "oci/select.h"
 #include "oci/state.h"
+#include "monitor/sealed.h"
+#include "monitor/standby.h"
 #include "order.h"
-#include "poststop.h"
+#include "standby.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -30,9 +34,11 @@
 
 #define POSTSTOP_MS 10000
 
+enum { SOCKET_FD = 3, RUNTIME_FD };
+
 struct call {
     const char *verb;
-    const char *config, *listener, *floor;
+    const char *config, *listener, *floor, *standby, *timeout, *id, *bundle;
 };
 
 static int usage(FILE *out)
@@ -63,7 +69,9 @@ static bool parse_call(int argc, char **argv, struct call *call)
         const char *option;
         const char **value;
     } options[] = {
-        {"--config", &call->config}, {"--listener", &call->listener}, {ST_OCI_FLOOR_OPTION, &call->floor}};
+        {"--config", &call->config},   {"--listener", &call->listener}, {ST_OCI_FLOOR_OPTION, &call->floor},
+        {"--standby", &call->standby}, {"--timeout", &call->timeout},   {"--id", &call->id},
+        {"--bundle", &call->bundle}};
 
     for (int i = 1; i < argc; i++) {
         const char *value = NULL;
@@ -117,11 +125,11 @@ static int find_rootfs(const struct st_oci_state *state, const struct st_json_no
     return 0;
 }
 
-static int create(const struct call *call, const struct st_config *config, const struct st_oci_state *state,
-                  struct st_error *err)
+/* What the monitor is asked to do; nothing where the container is not to be watched. */
+static int make_order(const struct call *call, const struct st_config *config,
+                      const struct st_oci_state *state, struct st_buf *order, struct st_error *err)
 {
-    st_auto_buf facts = ST_BUF_INIT, order = ST_BUF_INIT;
-    st_auto_launch launch = ST_LAUNCH_NONE;
+    st_auto_buf facts = ST_BUF_INIT;
     st_auto_oci_config oci = NULL;
     struct st_selection selection;
     struct st_order_input in = {.config = config,
@@ -134,12 +142,6 @@ static int create(const struct call *call, const struct st_config *config, const
     char rootfs[PATH_MAX];
     gid_t gid = 0;
 
-    if (state->pid <= 0)
-        return st_fail(err, EINVAL,
-                       "the runtime named no process: call this as a createRuntime or prestart hook");
-    /* The monitor comes up while we read. */
-    if (st_launch_begin(config->monitor, &launch, err) < 0)
-        return -err->errnum;
     if (st_oci_config_load(state->bundle, NULL, &oci, err) < 0 ||
         select_policy(config, state, st_oci_config_root(oci), &selection, err) < 0)
         return -err->errnum;
@@ -152,8 +154,41 @@ static int create(const struct call *call, const struct st_config *config, const
         return -err->errnum;
     if (config->control_group)
         in.control_gid = gid;
-    st_order_write(&order, &in);
-    return st_launch_order(&launch, &order, config->hook_timeout_ms, err);
+    st_order_write(order, &in);
+    return 0;
+}
+
+static int create(const struct call *call, const struct st_config *config, const struct st_oci_state *state,
+                  struct st_error *err)
+{
+    st_auto_buf order = ST_BUF_INIT;
+    st_auto_launch launch = ST_LAUNCH_NONE;
+
+    /* The monitor comes up while we read. */
+    if (st_launch_begin(config->monitor, &launch, err) < 0 ||
+        make_order(call, config, state, &order, err) < 0)
+        return -err->errnum;
+    return order.len == 0 ? 0 : st_launch_order(&launch, &order, config->hook_timeout_ms, err);
+}
+
+/* Nobody hears what goes wrong here: the hook will find no monitor, try for itself, and say it. */
+static int await(const struct call *call, struct st_error *err)
+{
+    const struct st_oci_state state = {.id = call->id, .bundle = call->bundle};
+    st_auto_buf order = ST_BUF_INIT;
+    st_auto_launch launch = ST_LAUNCH_NONE;
+    st_auto_config config = NULL;
+
+    if (!call->id || !call->bundle)
+        return st_fail(err, EINVAL, "await: --id and --bundle are missing");
+    if (st_config_load(call->config, &config, err) < 0 ||
+        st_launch_standby(config->monitor, SOCKET_FD, RUNTIME_FD, &launch, err) < 0 ||
+        make_order(call, config, &state, &order, err) < 0) {
+        st_standby_leave(SOCKET_FD);
+        return -err->errnum;
+    }
+    st_launch_leave(&launch, &order);
+    return 0;
 }
 
 static int run(const struct call *call, struct st_error *err)
@@ -161,15 +196,35 @@ static int run(const struct call *call, struct st_error *err)
     st_auto_buf input = ST_BUF_INIT;
     st_auto_config config = NULL;
     st_auto_oci_state state = {0};
+    bool creates = strcmp(call->verb, "create") == 0;
 
     if (st_read_fd(STDIN_FILENO, ST_OCI_STATE_MAX, &input, err) < 0 ||
         st_oci_state_parse(input.data, input.len, &state, err) < 0)
         return st_wrap(err, "container state on standard input");
+    if (creates && state.pid <= 0)
+        return st_fail(err, EINVAL,
+                       "the runtime named no process: call this as a createRuntime or prestart hook");
+    if (creates && call->standby && call->timeout) {
+        int rc = st_standby_ask(call->standby, state.pid, atoll(call->timeout), err);
+
+        if (rc != -ENOENT)
+            return rc;
+    }
     if (st_config_load(call->config, &config, err) < 0)
         return -err->errnum;
-    if (strcmp(call->verb, "create") == 0)
+    if (creates)
         return create(call, config, &state, err);
-    return st_poststop_wait(config->state_dir, state.id, POSTSTOP_MS, err);
+    return st_sealed_wait(config->state_dir, state.id, POSTSTOP_MS, err);
+}
+
+static int run_verb(const struct call *call, struct st_error *err)
+{
+    return strcmp(call->verb, "await") == 0 ? await(call, err) : run(call, err);
+}
+
+static bool is_verb(const char *verb)
+{
+    return strcmp(verb, "create") == 0 || strcmp(verb, "poststop") == 0 || strcmp(verb, "await") == 0;
 }
 
 int main(int argc, char **argv)
@@ -179,12 +234,11 @@ int main(int argc, char **argv)
 
     if (argc == 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "--help") == 0))
         return usage(stdout);
-    if (!parse_call(argc, argv, &call) ||
-        (strcmp(call.verb, "create") != 0 && strcmp(call.verb, "poststop") != 0))
+    if (!parse_call(argc, argv, &call) || !is_verb(call.verb))
         return usage(stderr);
-    if (run(&call, &err) < 0) {
+    if (run_verb(&call, &err) < 0) {
         fprintf(stderr, "sandtrace: %s\n", err.msg);
-        return strcmp(call.verb, "create") == 0 ? 1 : 0;
+        return strcmp(call.verb, "poststop") == 0 ? 0 : 1;
     }
     return 0;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int st_fd_above(int fd, int floor)
@@ -37,6 +38,17 @@ static pid_t fork_into(int cgroup_fd)
     return pid < 0 ? fork() : (pid_t)pid;
 }
 
+/* execve changes nothing, whatever its prototype says. */
+static char *const *unqualified(const char *const *list)
+{
+    union {
+        const char *const *given;
+        char *const *wanted;
+    } u = {list};
+
+    return u.wanted;
+}
+
 static void become(const struct st_spawn *s)
 {
     sigset_t none;
@@ -50,7 +62,7 @@ static void become(const struct st_spawn *s)
         _exit(127);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execve(s->program, s->argv, s->envp);
+    execve(s->program, unqualified(s->argv), unqualified(s->envp));
     n = snprintf(text, sizeof(text), "start %s: %s", s->program, strerror(errno));
     if (s->say_fd >= 0 && n > 0 &&
         write(s->say_fd, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1) < 0)
@@ -58,10 +70,32 @@ static void become(const struct st_spawn *s)
     _exit(127);
 }
 
+/* The one between shares our memory until it ends, which is at once. */
+static int spawn_orphan(const struct st_spawn *s)
+{
+    pid_t between = vfork();
+
+    if (between < 0)
+        return -errno;
+    if (between == 0) {
+        pid_t child = fork_into(s->cgroup_fd);
+
+        if (child == 0)
+            become(s);
+        _exit(child < 0);
+    }
+    while (waitpid(between, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    return 0;
+}
+
 int st_spawn(const struct st_spawn *s, pid_t *pid)
 {
-    pid_t child = fork_into(s->cgroup_fd);
+    pid_t child;
 
+    if (s->orphan)
+        return spawn_orphan(s);
+    child = fork_into(s->cgroup_fd);
     if (child < 0)
         return -errno;
     if (child == 0)

@@ -71,8 +71,8 @@ static pid_t start_feeder(int fd, const unsigned char *head, size_t n, const int
 static int start_tool(const struct tool *tool, int in, int out, pid_t *pid, struct st_error *err)
 {
     const char *program = access(tool->paths[0], X_OK) == 0 ? tool->paths[0] : tool->paths[1];
-    char name[8], flags[] = "-dcq", locale[] = "LC_ALL=C";
-    char *argv[] = {name, flags, NULL}, *envp[] = {locale, NULL};
+    char name[8];
+    const char *argv[] = {name, "-dcq", NULL}, *envp[] = {"LC_ALL=C", NULL};
     st_auto_fd null = st_fd_above(open("/dev/null", O_WRONLY | O_CLOEXEC), 3);
     int fds[] = {in, out, null};
     struct st_spawn s = {.program = program,

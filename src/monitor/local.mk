@@ -30,6 +30,8 @@ libmonitor_a_SOURCES = \
 	%D%/pipeline.c %D%/pipeline.h \
 	%D%/record.c %D%/record.h \
 	%D%/ring.c %D%/ring.h \
+	%D%/sealed.c %D%/sealed.h \
+	%D%/standby.c %D%/standby.h \
 	%D%/statefile.c %D%/statefile.h \
 	%D%/warden.c %D%/warden.h \
 	%D%/watch.c %D%/watch.h \

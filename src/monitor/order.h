@@ -43,6 +43,6 @@ struct st_order {
     char *text;
 };
 
-/* Takes ownership of nothing; text is copied. */
-int st_order_parse(const char *text, size_t len, struct st_order *out, struct st_error *err);
+/* Takes ownership of nothing; text is copied. pid: where the order names no process; else 0. */
+int st_order_parse(const char *text, size_t len, pid_t pid, struct st_order *out, struct st_error *err);
 void st_order_free(struct st_order *o);

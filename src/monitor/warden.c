@@ -345,6 +345,8 @@ static void on_timer(struct warden *w)
     if (w->lodger)
         move_out(w);
     w->beats = beats;
+    if (w->phase == ENDING)
+        return; /* its trace is sealed: whether it takes its time to go is no matter */
     if (w->phase == RECOVERING)
         kill(w->worker, SIGKILL); /* could not even record: recover() ends it */
     else if (w->phase == STALLED)
@@ -398,6 +400,7 @@ static void on_message(struct warden *w, const struct st_link_message *m)
         on_recorded(w);
     } else if (m->kind == ST_LINK_DONE && w->phase != STARTING && st_lifecycle_ended(&w->watch->life)) {
         w->phase = ENDING;
+        st_statedir_remove(&w->watch->state);
     } else if (m->kind == ST_LINK_KILL && w->phase != STARTING) {
         kill_container(w);
     } else {

@@ -25,7 +25,8 @@ struct st_watch {
     int64_t started_ns; /* monotonic */
 };
 
-int st_watch_open(struct st_watch *w, const char *order, size_t len, struct st_error *err);
+/* pid: of the container's first process, where the order was written before it was known; else 0. */
+int st_watch_open(struct st_watch *w, const char *order, size_t len, pid_t pid, struct st_error *err);
 /* How the container's processes are known. */
 void st_watch_members(const struct st_watch *w, struct st_membership *out);
 void st_watch_close(struct st_watch *w);

@@ -82,13 +82,6 @@ static void finish(struct st_worker *w)
     }
     publish_checkpoint(w);
     st_control_end(&w->control);
-    st_bus_close(&w->bus);
-    st_mutations_close(&w->mutations);
-    if (w->warden_lost) {
-        st_statedir_remove(&w->watch->state);
-    } else {
-        st_link_send(w->link, ST_LINK_DONE, 0, NULL);
-    }
     w->loop.quit = true;
 }
 
@@ -290,6 +283,19 @@ static int attach(struct st_worker *w, struct st_error *err)
     return 0;
 }
 
+/* Sealed and unlocked is what the engine waits for; closing the sensors takes the kernel some milliseconds.
+ */
+static void leave(struct st_worker *w)
+{
+    st_trace_close(w->pipeline.trace);
+    st_mutations_close(&w->mutations);
+    if (w->warden_lost)
+        st_statedir_remove(&w->watch->state);
+    else
+        st_link_send(w->link, ST_LINK_DONE, 0, NULL);
+    st_bus_close(&w->bus);
+}
+
 static int run(struct st_worker *w)
 {
     struct st_error err = {0};
@@ -302,7 +308,7 @@ static int run(struct st_worker *w)
     /* The container can't have said a word yet: being confined is due before it is listened to. */
     if (st_confine_worker(&err) < 0 || st_loop_run(&w->loop) < 0)
         return 1;
-    st_trace_close(w->pipeline.trace);
+    leave(w);
     return 0;
 }
 

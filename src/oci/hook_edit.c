@@ -74,36 +74,20 @@ static bool clear_stage(struct st_oci_config *config, const struct st_json_node 
     return there;
 }
 
-int st_oci_set_hooks(struct st_oci_config *config, const struct st_oci_hook *create,
-                     const struct st_oci_hook *poststop, struct st_error *err)
+int st_oci_set_hook(struct st_oci_config *config, const struct st_oci_hook *create, struct st_error *err)
 {
-    const struct {
-        const char *stage;
-        const struct st_oci_hook *hook;
-    } wanted[] = {
-        {"createRuntime", create}, {"poststop", poststop},   {"prestart", NULL},
-        {"createContainer", NULL}, {"startContainer", NULL}, {"poststart", NULL},
-    };
-    const struct st_json_node *hooks = st_json_get(st_oci_config_root(config), "hooks");
+    static const char *const path[] = {"hooks", "createRuntime", NULL};
+    const struct st_json_node *hooks = st_json_get(st_oci_config_root(config), path[0]);
+    const struct st_json_node *right = st_json_get(hooks, path[1]);
+    st_auto_buf entry = ST_BUF_INIT;
+    bool there = false;
 
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        const char *const path[] = {"hooks", wanted[i].stage, NULL};
-        const struct st_json_node *stage = st_json_get(hooks, wanted[i].stage);
-        st_auto_buf entry = ST_BUF_INIT;
-        int rc;
-
-        if (!wanted[i].hook) {
-            clear_stage(config, stage, NULL);
-            continue;
-        }
-        write_entry(&entry, wanted[i].hook);
-        if (clear_stage(config, stage, &entry))
-            continue;
-        rc = st_json_edit_append(st_oci_config_edit(config), path, st_buf_cstr(&entry), err);
-        if (rc < 0)
-            return st_oci_config_wrap(config, err);
-    }
-    return 0;
+    write_entry(&entry, create);
+    st_json_each (stage, hooks)
+        there |= clear_stage(config, stage, stage == right ? &entry : NULL);
+    if (there || st_json_edit_append(st_oci_config_edit(config), path, st_buf_cstr(&entry), err) == 0)
+        return 0;
+    return st_oci_config_wrap(config, err);
 }
 
 void st_oci_drop_hooks(struct st_oci_config *config)

@@ -2,9 +2,10 @@
 bin_PROGRAMS += sandtrace-runtime
 sandtrace_runtime_SOURCES = \
 	%D%/about.c %D%/about.h \
+	%D%/ahead.c %D%/ahead.h \
 	%D%/main.c \
 	%D%/plan.c %D%/plan.h \
 	%D%/prepare.c %D%/prepare.h \
 	%D%/report.c %D%/report.h
 sandtrace_runtime_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
-sandtrace_runtime_LDADD = libconfig.a liboci.a libpolicy.a libmodel.a libbase.a $(SECCOMP_LIBS) $(BASE_LIBS)
+sandtrace_runtime_LDADD = libmonitor.a libconfig.a liboci.a libpolicy.a libmodel.a libbase.a $(SECCOMP_LIBS) $(BASE_LIBS)

@@ -9,6 +9,7 @@
 #include "oci/hook_edit.h"
 #include "oci/seccomp_edit.h"
 #include "oci/select.h"
+#include "shim/ahead.h"
 #include "shim/plan.h"
 
 #include <limits.h>
@@ -48,7 +49,7 @@ static void fill_env(struct hook_env *env)
 /* ---- the hook ---- */
 
 struct hook_args {
-    const char *list[12];
+    const char *list[20];
     size_t n;
 };
 
@@ -60,28 +61,48 @@ static void push(struct hook_args *args, const char *option, const char *value)
     args->list[args->n++] = value;
 }
 
-static int add_hooks(struct st_oci_config *bundle, const struct st_config *config,
-                     const struct st_shim_plan *plan, const struct st_buf *floor, struct st_error *err)
+/* What `create` and `await` have in common. */
+static void push_order(struct hook_args *args, const struct st_config *config,
+                       const struct st_shim_plan *plan, const struct st_buf *floor)
 {
-    __attribute__((cleanup(free_env))) struct hook_env env = {0};
+    push(args, "--config", config->file);
+    push(args, "--listener", plan->listener);
+    push(args, ST_OCI_FLOOR_OPTION, floor->len ? st_buf_cstr(floor) : NULL);
+}
+
+static int add_hooks(struct st_oci_config *bundle, const struct st_config *config,
+                     const struct st_shim_plan *plan, const struct st_buf *floor,
+                     const struct hook_env *env, struct st_error *err)
+{
+    st_auto_free char *standby = st_xasprintf("%s/" ST_AHEAD_DIR, config->state_dir);
+    st_auto_free char *timeout = st_xasprintf("%lld", (long long)config->hook_timeout_ms);
     struct hook_args create_args = {.list = {ST_OCI_HOOK_NAME, "create"}, .n = 2};
-    struct hook_args poststop_args = {.list = {ST_OCI_HOOK_NAME, "poststop"}, .n = 2};
-    struct st_oci_hook create = {.path = config->hook, .args = create_args.list, .env = env.list};
-    struct st_oci_hook poststop;
+    struct st_oci_hook create = {.path = config->hook, .args = create_args.list, .env = env->list};
 
     if (access(config->hook, X_OK) < 0)
         return st_fail_errno(
             err, "hook %s can not be run; install sandtrace, or name it by `hook:` in the configuration",
             config->hook);
-    push(&create_args, "--config", config->file);
-    push(&create_args, "--listener", plan->listener);
-    push(&create_args, ST_OCI_FLOOR_OPTION, floor->len ? st_buf_cstr(floor) : NULL);
-    push(&poststop_args, "--config", config->file);
-    fill_env(&env);
+    push_order(&create_args, config, plan, floor);
+    push(&create_args, "--standby", standby);
+    push(&create_args, "--timeout", timeout);
     create.timeout_s = (config->hook_timeout_ms + 999) / 1000 + TIMEOUT_MARGIN_S;
-    poststop = create;
-    poststop.args = poststop_args.list;
-    return st_oci_set_hooks(bundle, &create, &poststop, err);
+    return st_oci_set_hook(bundle, &create, err);
+}
+
+static void start_ahead(const struct st_config *config, const struct st_oci_args *args,
+                        const struct st_shim_plan *plan, const struct st_buf *floor,
+                        const struct hook_env *env)
+{
+    struct hook_args list = {.list = {ST_OCI_HOOK_NAME, "await"}, .n = 2};
+    char dir[PATH_MAX];
+
+    if (!realpath(args->bundle ? args->bundle : ".", dir))
+        return;
+    push_order(&list, config, plan, floor);
+    push(&list, "--id", args->id);
+    push(&list, "--bundle", dir);
+    st_shim_start_ahead(config, list.list, env->list);
 }
 
 /* ---- the profile and the mounts ---- */
@@ -144,6 +165,7 @@ static int enforce(struct st_oci_config *bundle, const char *dir, const struct s
 static int modify(struct st_oci_config *bundle, const struct st_config *config,
                   const struct st_oci_args *args, const struct st_selection *selection, struct st_error *err)
 {
+    __attribute__((cleanup(free_env))) struct hook_env env = {0};
     st_auto_shim_plan plan = {0};
     st_auto_buf note = ST_BUF_INIT;
 
@@ -151,13 +173,17 @@ static int modify(struct st_oci_config *bundle, const struct st_config *config,
         return -err->errnum;
     if (selection->disabled) {
         st_oci_drop_hooks(bundle);
-        return 0;
+        return st_oci_config_flush(bundle, err);
     }
+    fill_env(&env);
     if (st_shim_plan_make(config, selection, args->id, &plan, err) < 0)
         return -err->errnum;
     if (plan.enforce && enforce(bundle, args->bundle, &plan, &note, err) < 0)
         return -err->errnum;
-    return add_hooks(bundle, config, &plan, &note, err);
+    if (add_hooks(bundle, config, &plan, &note, &env, err) < 0 || st_oci_config_flush(bundle, err) < 0)
+        return -err->errnum;
+    start_ahead(config, args, &plan, &note, &env);
+    return 0;
 }
 
 int st_shim_prepare(const struct st_config *config, const struct st_oci_args *args, struct st_error *err)
@@ -180,7 +206,5 @@ int st_shim_prepare(const struct st_config *config, const struct st_oci_args *ar
     if (rc < 0)
         return rc;
     rc = modify(bundle, config, args, &selection, err);
-    if (rc == 0)
-        rc = st_oci_config_flush(bundle, err);
     return rc < 0 ? rc : 0;
 }

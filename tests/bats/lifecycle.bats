@@ -30,6 +30,15 @@ sealed_and_gone() {
     is_gone "$WORLD/run/$(id_of "$1")"
 }
 
+# The monitor of this world that waits for its hook.
+standby_pid() {
+    local pid
+    for pid in $(pgrep -f "^sandtrace-monitor 3 4 5"); do
+        [ "$(readlink "/proc/$pid/exe")" != "$WORLD/bin/sandtrace-monitor" ] || echo "$pid"
+    done
+}
+standby_waits() { [ -n "$(find "$WORLD/run/.standby" -type s)" ] && [ -n "$(standby_pid)" ]; }
+
 # watched_pids NAME: sets warden and worker.
 watched_pids() {
     is_watched "$(id_of "$1")"
@@ -110,6 +119,41 @@ watched_pids() {
     kill -KILL "$(init_pid_of box)"
     sealed_and_gone box "$warden" "$worker"
     plain_runc delete "$(id_of box)"
+    nothing_left_behind
+}
+
+@test "a monitor that was started ahead ends with a runtime that makes no container" {
+    make_container never true
+    edit_config "$(bundle_of never)" '.mounts += [{destination: "/x", type: "bind", source: "/no/such/place", options: ["bind"]}]'
+    run -1 runtime run --bundle "$(bundle_of never)" "$(id_of never)"
+    [ ! -e "$(trace_of "$(id_of never)")" ]
+    nothing_left_behind
+}
+
+@test "a hook that finds no monitor that waits starts one" {
+    mv "$WORLD/run/.standby" "$NOTES/standby"
+    echo "no directory" >"$WORLD/run/.standby"
+    make_container box sh -c 'exit 3'
+    run -3 runtime run --bundle "$(bundle_of box)" "$(id_of box)"
+    rm "$WORLD/run/.standby"
+    mv "$NOTES/standby" "$WORLD/run/.standby"
+    trace_is_complete "$(id_of box)"
+    nothing_left_behind
+}
+
+@test "a monitor that was killed while it waited is replaced by the hook" {
+    make_container box sh -c 'exit 3'
+    mkdir "$NOTES/hold"
+    printf '#!/bin/sh\nuntil [ -e "%s/go" ]; do sleep 0.02; done\n' "$NOTES/hold" >"$NOTES/hold/hook"
+    chmod 755 "$NOTES/hold/hook"
+    edit_config "$(bundle_of box)" --arg hook "$NOTES/hold/hook" '.hooks.createRuntime = [{path: $hook}]'
+    start_daemon "runtime-$BATS_TEST_NUMBER" "$RUNTIME" --root "$WORLD/root" run --bundle "$(bundle_of box)" "$(id_of box)"
+    retry_until standby_waits
+    kill -KILL "$(standby_pid)"
+    touch "$NOTES/hold/go"
+    retry_until is_sealed "$(id_of box)"
+    trace_is_complete "$(id_of box)"
+    rm -rf "$NOTES/hold" "$WORLD/run/.standby/"*
     nothing_left_behind
 }
 

@@ -29,8 +29,11 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+# As engines have it: state and bundles in memory, traces on disk.
+[ "$(stat -f -c %T /dev/shm)" != tmpfs ] || export ST_WORLD_DIR=/dev/shm
 trap end_world EXIT
 make_world
+mkdir "$NOTES/log" && rmdir "$WORLD/log" && ln -s "$NOTES/log" "$WORLD/log"
 # Pages that are not written back yet would count as the monitor's own.
 sync "$WORLD"/bin/*
 make_container true true

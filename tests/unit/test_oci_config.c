@@ -11,10 +11,8 @@
 #include <sys/stat.h>
 
 static const char *const create_args[] = {"sandtrace-hook", "create", "--config", "/etc/x \"y\".yaml", NULL};
-static const char *const stop_args[] = {"sandtrace-hook", "poststop", NULL};
 static const char *const env[] = {"PATH=/bin", NULL};
 static const struct st_oci_hook create_hook = {"/l/sandtrace-hook", create_args, env, 30};
-static const struct st_oci_hook stop_hook = {"/l/sandtrace-hook", stop_args, env, 0};
 
 #define CREATE                                                                                               \
     "{\"args\":[\"sandtrace-hook\",\"create\",\"--config\",\"/etc/x "                                        \
@@ -22,7 +20,7 @@ static const struct st_oci_hook stop_hook = {"/l/sandtrace-hook", stop_args, env
     "\"path\":\"/l/sandtrace-hook\",\"timeout\":30}"
 #define STOP                                                                                                 \
     "{\"args\":[\"sandtrace-hook\",\"poststop\"],\"env\":[\"PATH=/bin\"],\"path\":\"/l/sandtrace-hook\"}"
-#define BOTH "\"createRuntime\":[" CREATE "],\"poststop\":[" STOP "]"
+#define OURS "\"createRuntime\":[" CREATE "]"
 
 /* The text with our hooks, or what is said against it. */
 static int edit(const char *text, struct st_buf *out, struct st_error *err)
@@ -31,7 +29,7 @@ static int edit(const char *text, struct st_buf *out, struct st_error *err)
     int rc = st_oci_config_parse(text, strlen(text), &config, err);
 
     if (rc == 0)
-        rc = st_oci_set_hooks(config, &create_hook, &stop_hook, err);
+        rc = st_oci_set_hook(config, &create_hook, err);
     if (rc == 0)
         rc = st_json_edit_apply(st_oci_config_edit(config), out, err);
     return rc;
@@ -42,19 +40,18 @@ static void hooks_are_added_last_and_nothing_else_changes(void **state)
     static const struct {
         const char *before, *after;
     } cases[] = {
-        {"{}", "{\"hooks\":{" BOTH "}}"},
-        {"{\"hooks\":null}", "{\"hooks\":{" BOTH "}}"},
-        {"{\"hooks\":{}}", "{\"hooks\":{" BOTH "}}"},
+        {"{}", "{\"hooks\":{" OURS "}}"},
+        {"{\"hooks\":null}", "{\"hooks\":{" OURS "}}"},
+        {"{\"hooks\":{}}", "{\"hooks\":{" OURS "}}"},
         {"{\"hooks\":{\"prestart\":[{\"path\":\"/d\",\"args\":[\"libnetwork\"]}]},\"z\":1}",
-         "{\"hooks\":{\"prestart\":[{\"path\":\"/d\",\"args\":[\"libnetwork\"]}]," BOTH "},\"z\":1}"},
+         "{\"hooks\":{\"prestart\":[{\"path\":\"/d\",\"args\":[\"libnetwork\"]}]," OURS "},\"z\":1}"},
         {"{\"hooks\":{\"createRuntime\":[{\"path\":\"/a\"},{\"path\":\"/b\"}],\"poststop\":null}}",
-         "{\"hooks\":{\"createRuntime\":[{\"path\":\"/a\"},{\"path\":\"/b\"}," CREATE "],\"poststop\":[" STOP
-         "]}}"},
+         "{\"hooks\":{\"createRuntime\":[{\"path\":\"/a\"},{\"path\":\"/b\"}," CREATE "],\"poststop\":null}}"},
         /* numbers, unknown keys, nulls, empties, unicode, lone surrogates, white space: bit for bit */
         {"{\r\n\t\"a\" : 18446744073709551616 ,\"b\":-0.0e-7, \"c\":123456789012345678901234567890,"
          "\"\":\"\\ud800 \\u00e9 \xc3\xa9 \\/\",\"n\":null,\"e\":{} , \"l\" : [ ] }\n\n",
          "{\r\n\t\"a\" : 18446744073709551616 ,\"b\":-0.0e-7, \"c\":123456789012345678901234567890,"
-         "\"\":\"\\ud800 \\u00e9 \xc3\xa9 \\/\",\"n\":null,\"e\":{} , \"l\" : [ ],\"hooks\":{" BOTH
+         "\"\":\"\\ud800 \\u00e9 \xc3\xa9 \\/\",\"n\":null,\"e\":{} , \"l\" : [ ],\"hooks\":{" OURS
          "} }\n\n"},
     };
 
@@ -97,7 +94,8 @@ static void an_older_entry_of_ours_is_replaced(void **state)
         assert_null(strstr(first + 1, CREATE));
         assert_null(strstr(text, "/old/"));
         assert_null(strstr(text, "\"path\":\"sandtrace-hook\""));
-        assert_non_null(strstr(text, "\"poststop\":[" STOP "]}}"));
+        assert_null(strstr(text, STOP));
+        assert_non_null(strstr(text, "\"poststop\":[]}}"));
     }
 }
 
@@ -114,12 +112,12 @@ static void an_entry_in_a_hooks_directory_stage_is_taken_over(void **state)
         0);
     assert_string_equal(st_buf_cstr(&out),
                         "{\"hooks\":{\"prestart\":[{\"path\":\"/net\"}],\"createRuntime\":["
-                        "{\"path\":\"/late\"}," CREATE "],\"poststop\":[" STOP "]}}");
+                        "{\"path\":\"/late\"}," CREATE "]}}");
 }
 
 static void hooks_of_ours_can_be_taken_out(void **state)
 {
-    static const char text[] = "{\"hooks\":{\"prestart\":[{\"path\":\"/net\"}]," BOTH "}}";
+    static const char text[] = "{\"hooks\":{\"prestart\":[{\"path\":\"/net\"}]," OURS ",\"poststop\":[" STOP "]}}";
     st_auto_buf out = ST_BUF_INIT;
     st_auto_oci_config config = NULL;
     struct st_error err = {0};
@@ -159,7 +157,6 @@ static void what_runtimes_would_read_differently_is_refused(void **state)
         {"{\"mounts\":[{\"DESTINATION\":\"/\"}]}", "runc would take it for `destination`"},
         {"{\"hooks\":[]}", "`hooks` is not an object"},
         {"{\"hooks\":{\"createRuntime\":{}}}", "`createRuntime` is not an array"},
-        {"{\"hooks\":{\"poststop\":\"x\"}}", "`poststop` is not an array"},
         {"{\"a\":\"\xff\"}", "invalid"},
         {"{} {}", "trailing garbage"},
     };
@@ -241,7 +238,7 @@ static int edit_bundle(const char *bundle, const char *file, struct st_error *er
     int rc = st_oci_config_load(bundle, file, &config, err);
 
     if (rc == 0)
-        rc = st_oci_set_hooks(config, &create_hook, &stop_hook, err);
+        rc = st_oci_set_hook(config, &create_hook, err);
     return rc < 0 ? rc : st_oci_config_flush(config, err);
 }
 

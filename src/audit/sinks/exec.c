@@ -33,8 +33,7 @@ static int record_file(const struct st_queued *item)
 static int start(struct st_backend_state *s, const struct st_queued *item, int64_t now_ns,
                  struct st_error *err)
 {
-    char environment[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", *envp[] = {environment, NULL};
-    char name[] = "sandtrace-sink", *argv[] = {name, NULL};
+    const char *envp[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL}, *argv[] = {"sandtrace-sink", NULL};
     st_auto_fd null = st_fd_above(open("/dev/null", O_WRONLY | O_CLOEXEC), 3);
     st_auto_fd input = record_file(item);
     const int fds[] = {input, null, null};

@@ -107,8 +107,9 @@ things_of_world() {
         awk '{ print "mount " $5 }' /proc/self/mountinfo | grep -F -f "$marks" | grep -v '/podman/overlay$' || true
         awk 'NF > 7 { print "socket " $8 }' /proc/net/unix | grep -F -f "$marks" || true
         find /run/netns -name 'cni-*' -o -name 'netns-*' 2>/dev/null | sed 's/^/netns /'
-        # The folder of the event bus is made by the first monitor and stays; what is in it does not.
-        find "$WORLD/run" -mindepth 1 ! -path "$WORLD/run/bus.d" ! -path "$WORLD/run/.notify" -printf 'state %P\n'
+        # The folders for sockets are made by the first container and stay; what is in them does not.
+        find "$WORLD/run" -mindepth 1 ! -path "$WORLD/run/bus.d" ! -path "$WORLD/run/.notify" \
+            ! -path "$WORLD/run/.standby" -printf 'state %P\n'
     } | sort -u
 }
 

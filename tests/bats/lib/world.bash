@@ -75,12 +75,11 @@ make_world() {
     require_root
     require runc=runc jq=jq busybox=busybox-static
     # Short, because sockets lie below it; x for all, because user namespaces look into it.
-    WORLD=$(mktemp -d /tmp/st.XXXXXX)
+    WORLD=$(mktemp -d "${ST_WORLD_DIR:-/tmp}/st.XXXXXX")
     chmod 0755 "$WORLD"
     WORLD_NAME=$(basename "$WORLD" | tr . -)
     # What the suite writes for itself lies beside: whoever holds a file of $WORLD belongs to it.
-    NOTES=$WORLD-notes
-    mkdir "$NOTES"
+    NOTES=$(mktemp -d "/tmp/$(basename "$WORLD")-notes.XXXXXX")
     export WORLD WORLD_NAME NOTES
     mkdir "$NOTES/daemons"
     write_configuration

@@ -1,15 +1,17 @@
-/* poststop: see poststop.h. */
-#include "poststop.h"
+/* sealed: see sealed.h. */
+#include "monitor/sealed.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/io.h"
+#include "base/json.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -52,15 +54,38 @@ static bool monitor_lives(int dirfd)
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-int st_poststop_wait(const char *state_dir, const char *id, int64_t timeout_ms, struct st_error *err)
+#define STATE_MAX ((size_t)64 << 10)
+
+static int open_dir(const char *state_dir, const char *id)
+{
+    st_auto_fd parent = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return parent < 0 ? -1 : openat(parent, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+bool st_sealed_is_near(const char *state_dir, const char *id)
+{
+    st_auto_fd dirfd = open_dir(state_dir, id), process = -1;
+    st_auto_buf text = ST_BUF_INIT;
+    st_auto_json doc = NULL;
+    struct pollfd p = {.events = POLLIN};
+    int64_t pid;
+
+    if (dirfd < 0 || st_read_file_at(dirfd, "state.json", false, STATE_MAX, &text, NULL) < 0 ||
+        st_json_parse(st_buf_cstr(&text), text.len, ST_JSON_DEFAULT_LIMITS, &doc, NULL) < 0 ||
+        !st_json_int(st_json_get(st_json_root(doc), "pid"), &pid))
+        return false;
+    process = pidfd_open((pid_t)pid, 0);
+    p.fd = process;
+    return process < 0 ? errno == ESRCH : poll(&p, 1, 0) > 0;
+}
+
+int st_sealed_wait(const char *state_dir, const char *id, int64_t timeout_ms, struct st_error *err)
 {
     int64_t deadline = st_now_mono_ns() + timeout_ms * 1000000;
     struct timespec ts = {.tv_nsec = 1000000};
-    st_auto_fd parent = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), dirfd = -1;
+    st_auto_fd dirfd = open_dir(state_dir, id);
 
-    if (parent < 0)
-        return errno == ENOENT ? 0 : st_fail_errno(err, "%s", state_dir);
-    dirfd = openat(parent, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dirfd < 0)
         return errno == ENOENT ? 0 : st_fail_errno(err, "%s/%s", state_dir, id);
     await_answer(dirfd, deadline);
