@@ -5,6 +5,6 @@
 
 #include <stdint.h>
 
-/* 0 only when it said that marks, rules and the first record are in place; else its own words; -ESRCH: it died
- * without any. */
+/* 0 only when it said that marks, rules and the first record are in place; else its own words; -ESRCH: it
+ * died without any. */
 int st_answer_read(int fd, int64_t timeout_ms, struct st_error *err);

@@ -17,13 +17,13 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "launch.h"
+#include "monitor/sealed.h"
+#include "monitor/standby.h"
 #include "oci/config_edit.h"
 #include "oci/facts.h"
 #include "oci/hook_edit.h"
 #include "oci/select.h"
 #include "oci/state.h"
-#include "monitor/sealed.h"
-#include "monitor/standby.h"
 #include "order.h"
 #include "standby.h"
 
@@ -68,10 +68,10 @@ static bool parse_call(int argc, char **argv, struct call *call)
     const struct {
         const char *option;
         const char **value;
-    } options[] = {
-        {"--config", &call->config},   {"--listener", &call->listener}, {ST_OCI_FLOOR_OPTION, &call->floor},
-        {"--standby", &call->standby}, {"--timeout", &call->timeout},   {"--id", &call->id},
-        {"--bundle", &call->bundle}};
+    } options[] = {{"--config", &call->config},         {"--listener", &call->listener},
+                   {ST_OCI_FLOOR_OPTION, &call->floor}, {"--standby", &call->standby},
+                   {"--timeout", &call->timeout},       {"--id", &call->id},
+                   {"--bundle", &call->bundle}};
 
     for (int i = 1; i < argc; i++) {
         const char *value = NULL;

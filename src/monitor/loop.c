@@ -82,8 +82,7 @@ int st_loop_run(struct st_loop *l)
         int timeout = wait_ms(l), n;
         bool tired = timeout < 0 && l->on_quiet && !l->rested;
 
-        n = epoll_wait(l->epfd, events, sizeof(events) / sizeof(events[0]),
-                       tired ? l->quiet_ms : timeout);
+        n = epoll_wait(l->epfd, events, sizeof(events) / sizeof(events[0]), tired ? l->quiet_ms : timeout);
         l->rested = n == 0 && tired;
         if (l->rested) {
             l->on_quiet(l->deadline_ctx);

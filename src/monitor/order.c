@@ -45,8 +45,7 @@ static void read_floor(const struct st_json_node *floor, struct st_order *o)
     read_list(st_json_get(floor, "guarded"), &o->floor_points, &o->n_floor_points);
 }
 
-static int read_members(const struct st_json_node *root, pid_t pid, struct st_order *o,
-                        struct st_error *err)
+static int read_members(const struct st_json_node *root, pid_t pid, struct st_order *o, struct st_error *err)
 {
     const struct st_json_node *facts = st_json_get(root, "facts");
     const char *on_failure = string_of(root, "on_worker_failure", false, err);

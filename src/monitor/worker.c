@@ -315,8 +315,7 @@ static int run(struct st_worker *w)
 int st_worker_run(struct st_watch *watch, int link, const struct st_loss *loss)
 {
     /* Most of it is room for what a quiet container never does: pages that nobody touches cost nothing. */
-    struct st_worker *w =
-        mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct st_worker *w = mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (w == MAP_FAILED) {
         st_link_send(link, ST_LINK_FAILED, 0, "sandtrace-monitor: out of memory");

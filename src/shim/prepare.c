@@ -71,8 +71,8 @@ static void push_order(struct hook_args *args, const struct st_config *config,
 }
 
 static int add_hooks(struct st_oci_config *bundle, const struct st_config *config,
-                     const struct st_shim_plan *plan, const struct st_buf *floor,
-                     const struct hook_env *env, struct st_error *err)
+                     const struct st_shim_plan *plan, const struct st_buf *floor, const struct hook_env *env,
+                     struct st_error *err)
 {
     st_auto_free char *standby = st_xasprintf("%s/" ST_AHEAD_DIR, config->state_dir);
     st_auto_free char *timeout = st_xasprintf("%lld", (long long)config->hook_timeout_ms);

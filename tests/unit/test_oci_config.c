@@ -46,7 +46,8 @@ static void hooks_are_added_last_and_nothing_else_changes(void **state)
         {"{\"hooks\":{\"prestart\":[{\"path\":\"/d\",\"args\":[\"libnetwork\"]}]},\"z\":1}",
          "{\"hooks\":{\"prestart\":[{\"path\":\"/d\",\"args\":[\"libnetwork\"]}]," OURS "},\"z\":1}"},
         {"{\"hooks\":{\"createRuntime\":[{\"path\":\"/a\"},{\"path\":\"/b\"}],\"poststop\":null}}",
-         "{\"hooks\":{\"createRuntime\":[{\"path\":\"/a\"},{\"path\":\"/b\"}," CREATE "],\"poststop\":null}}"},
+         "{\"hooks\":{\"createRuntime\":[{\"path\":\"/a\"},{\"path\":\"/b\"}," CREATE
+         "],\"poststop\":null}}"},
         /* numbers, unknown keys, nulls, empties, unicode, lone surrogates, white space: bit for bit */
         {"{\r\n\t\"a\" : 18446744073709551616 ,\"b\":-0.0e-7, \"c\":123456789012345678901234567890,"
          "\"\":\"\\ud800 \\u00e9 \xc3\xa9 \\/\",\"n\":null,\"e\":{} , \"l\" : [ ] }\n\n",
@@ -117,7 +118,8 @@ static void an_entry_in_a_hooks_directory_stage_is_taken_over(void **state)
 
 static void hooks_of_ours_can_be_taken_out(void **state)
 {
-    static const char text[] = "{\"hooks\":{\"prestart\":[{\"path\":\"/net\"}]," OURS ",\"poststop\":[" STOP "]}}";
+    static const char text[] =
+        "{\"hooks\":{\"prestart\":[{\"path\":\"/net\"}]," OURS ",\"poststop\":[" STOP "]}}";
     st_auto_buf out = ST_BUF_INIT;
     st_auto_oci_config config = NULL;
     struct st_error err = {0};
