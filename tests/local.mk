@@ -37,8 +37,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/lifecycle.bats \
 	%D%/bats/control.bats \
 	%D%/bats/cgroup2.bats \
-	%D%/bats/cgroup2.bats \
-	%D%/bats/control.bats \
+	%D%/bats/engine.bats \
 	%D%/bats/many.bats \
 	%D%/bats/mutations.bats \
 	%D%/bats/docker.bats \

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/printable.h"
 #include "monitor/busdir.h"
+#include "monitor/dial.h"
 
 #include <fcntl.h>
 #include <pwd.h>
@@ -15,7 +16,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/un.h>
 
 #define ANSWER_MAX ((size_t)2 << 20)
 #define STATE_MAX 65536
@@ -106,20 +106,18 @@ const struct st_box *st_boxes_find(const struct st_boxes *b, const char *id, str
 
 static int connect_box(const struct st_box *box, struct st_error *err)
 {
-    struct sockaddr_un addr = {.sun_family = AF_UNIX};
     struct timeval limit = {.tv_sec = TIMEOUT_S};
-    st_auto_fd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    st_auto_fd fd = -1;
 
-    if (fd < 0)
-        return st_fail_errno(err, "socket");
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-    /* By the directory's fd: the path of a long ID does not fit into sun_path. */
-    snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d/control.sock", box->dirfd);
     if (box->dirfd < 0)
         errno = box->errnum;
-    if (box->dirfd >= 0 && connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0)
+    else
+        fd = st_dial(box->dirfd);
+    if (fd >= 0) {
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
         return st_steal_fd(&fd);
+    }
     if (errno == EACCES || errno == EPERM)
         return st_fail(err, EACCES,
                        "%s: permission denied; run this as root, or as a member of the group that "

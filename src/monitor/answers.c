@@ -59,10 +59,10 @@ static const struct {
     const char *request;
     st_answerer run;
 } table[] = {
-    {"approve", st_answer_approve}, {"deny", st_answer_deny},       {"events", st_answer_events},
-    {"kill", st_answer_kill},       {"pause", st_answer_pause},     {"pending", st_answer_pending},
-    {"reload", st_answer_reload},   {"resume", st_answer_resume},   {"status", answer_status},
-    {"stopped", answer_stopped},    {"summary", st_answer_summary},
+    {"approve", st_answer_approve}, {"deny", st_answer_deny},     {"engine", st_answer_engine},
+    {"events", st_answer_events},   {"kill", st_answer_kill},     {"pause", st_answer_pause},
+    {"pending", st_answer_pending}, {"reload", st_answer_reload}, {"resume", st_answer_resume},
+    {"status", answer_status},      {"stopped", answer_stopped},  {"summary", st_answer_summary},
 };
 
 bool st_worker_answer(void *ctx, struct st_client *client, const char *request,
@@ -73,8 +73,9 @@ bool st_worker_answer(void *ctx, struct st_client *client, const char *request,
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         if (strcmp(table[i].request, request) == 0)
             return table[i].run(w, client, body, out);
-    st_control_refusal(out, "unknown_request",
-                       "known are: approve, deny, events, kill, pause, pending, reload, resume, status, "
-                       "stopped, summary");
+    st_control_refusal(
+        out, "unknown_request",
+        "known are: approve, deny, engine, events, kill, pause, pending, reload, resume, status, "
+        "stopped, summary");
     return true;
 }

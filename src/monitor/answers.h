@@ -28,3 +28,7 @@ bool st_answer_pending(struct st_worker *w, struct st_client *client, const stru
                        struct st_buf *out);
 bool st_answer_summary(struct st_worker *w, struct st_client *client, const struct st_json_node *body,
                        struct st_buf *out);
+
+/* answers_engine.c: the shim, before an engine's command. */
+bool st_answer_engine(struct st_worker *w, struct st_client *client, const struct st_json_node *body,
+                      struct st_buf *out);

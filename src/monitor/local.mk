@@ -1,9 +1,9 @@
 # L4: where everything meets; main.c is L5.
 noinst_LIBRARIES += libmonitor.a
 libmonitor_a_SOURCES = \
-	%D%/answers.c \
 	%D%/answers.c %D%/answers.h \
 	%D%/answers_change.c \
+	%D%/answers_engine.c \
 	%D%/answers_listen.c \
 	%D%/askings.c %D%/askings.h \
 	%D%/bus.c %D%/bus.h \
@@ -11,6 +11,7 @@ libmonitor_a_SOURCES = \
 	%D%/commission.c %D%/commission.h \
 	%D%/confine.c %D%/confine.h \
 	%D%/control.c %D%/control.h \
+	%D%/dial.c %D%/dial.h \
 	%D%/errand.c %D%/errand.h \
 	%D%/files.c %D%/files.h \
 	%D%/grants.c %D%/grants.h \

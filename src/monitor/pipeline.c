@@ -242,6 +242,18 @@ void st_pipeline_refuse(struct st_pipeline *p, const struct st_event *seen, stru
 
 /* ---- deciding ---- */
 
+void st_pipeline_release(struct st_pipeline *p, struct st_pause *pause, const struct st_decider *by)
+{
+    struct st_error err = {0};
+    int64_t start = st_now_mono_ns();
+
+    st_operation_answer(&pause->op, false);
+    pause->held = false;
+    st_pauses_confirm(&p->pauses, false);
+    if (note_pause(p, pause, NULL, (st_now_mono_ns() - start) / 1000, by, &err) < 0 && p->trace_failed)
+        p->trace_failed(p->ctx);
+}
+
 static const char *decision_name(enum st_decision d)
 {
     static const char *const names[] = {"allow-once", "allow-always", "deny", "kill", "timeout"};

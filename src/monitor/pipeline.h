@@ -54,6 +54,9 @@ struct st_decider {
 /* As a member `by` of the object that is open. */
 void st_decider_write(struct st_jw *w, const struct st_decider *by);
 
+/* Refuse what a pause holds; the pause itself goes on, and says so on the trace. */
+void st_pipeline_release(struct st_pipeline *p, struct st_pause *pause, const struct st_decider *by);
+
 /* A pause gets its decision: recorded first, then carried out. */
 void st_pipeline_decide(struct st_pipeline *p, struct st_pause *pause, enum st_decision decision,
                         const struct st_decider *by);

@@ -5,28 +5,14 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "monitor/dial.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
-
-/* By the directory's fd, as the monitor bound it. */
-static int connect_control(int dirfd)
-{
-    struct sockaddr_un addr = {.sun_family = AF_UNIX};
-    st_auto_fd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d/control.sock", dirfd);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
-        return -1;
-    return st_steal_fd(&fd);
-}
 
 static int64_t ms_left(int64_t deadline)
 {
@@ -37,7 +23,7 @@ static int64_t ms_left(int64_t deadline)
 static void await_answer(int dirfd, int64_t deadline)
 {
     static const char request[] = "{\"request\":\"stopped\"}\n";
-    st_auto_fd fd = connect_control(dirfd);
+    st_auto_fd fd = st_dial(dirfd);
     struct pollfd p = {.fd = fd, .events = POLLIN};
 
     if (fd < 0 || send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) < 0)
@@ -56,16 +42,9 @@ static bool monitor_lives(int dirfd)
 
 #define STATE_MAX ((size_t)64 << 10)
 
-static int open_dir(const char *state_dir, const char *id)
-{
-    st_auto_fd parent = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    return parent < 0 ? -1 : openat(parent, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
 bool st_sealed_is_near(const char *state_dir, const char *id)
 {
-    st_auto_fd dirfd = open_dir(state_dir, id), process = -1;
+    st_auto_fd dirfd = st_dial_dir(state_dir, id), process = -1;
     st_auto_buf text = ST_BUF_INIT;
     st_auto_json doc = NULL;
     struct pollfd p = {.events = POLLIN};
@@ -84,7 +63,7 @@ int st_sealed_wait(const char *state_dir, const char *id, int64_t timeout_ms, st
 {
     int64_t deadline = st_now_mono_ns() + timeout_ms * 1000000;
     struct timespec ts = {.tv_nsec = 1000000};
-    st_auto_fd dirfd = open_dir(state_dir, id);
+    st_auto_fd dirfd = st_dial_dir(state_dir, id);
 
     if (dirfd < 0)
         return errno == ENOENT ? 0 : st_fail_errno(err, "%s/%s", state_dir, id);

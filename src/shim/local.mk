@@ -3,6 +3,8 @@ bin_PROGRAMS += sandtrace-runtime
 sandtrace_runtime_SOURCES = \
 	%D%/about.c %D%/about.h \
 	%D%/ahead.c %D%/ahead.h \
+	%D%/engine.c %D%/engine.h \
+	%D%/look.c %D%/look.h \
 	%D%/main.c \
 	%D%/plan.c %D%/plan.h \
 	%D%/prepare.c %D%/prepare.h \

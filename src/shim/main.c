@@ -3,19 +3,16 @@
  * to the real runtime's path, which is what runc shows in its messages and crun chooses handlers by. */
 #include "base/cleanup.h"
 #include "config/config.h"
-#include "monitor/sealed.h"
 #include "oci/argv.h"
 #include "oci/runtime.h"
-#include "oci/state.h"
 #include "shim/about.h"
+#include "shim/engine.h"
 #include "shim/prepare.h"
 #include "shim/report.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#define SEAL_MS 10000
 
 /* Where the configuration is broken nothing may start, but what runs must still be stopped: then the runtime
  * is looked for as if there were no configuration. */
@@ -51,23 +48,14 @@ static int answer(const struct st_oci_args *args, const char *runtime, char *con
     return args->version ? st_shim_version(runtime, argv, err) : st_shim_features(runtime, argv, err);
 }
 
-/* Who removes a container finds its trace whole. One that still runs is the runtime's business. */
-static void let_it_seal(const struct st_config *config, const char *id)
-{
-    if (st_oci_id_ok(id) && st_sealed_is_near(config->state_dir, id))
-        (void)st_sealed_wait(config->state_dir, id, SEAL_MS, NULL);
-}
-
-/* What comes before the runtime takes over. */
+/* What comes before the runtime takes over: 0, or 1 where it need not any more. */
 static int prepare(const struct st_config *config, const struct st_oci_args *args, struct st_error *err)
 {
     if (args->todo == ST_OCI_REFUSE)
         return refuse(args, err);
     if (args->todo == ST_OCI_EDIT)
         return st_shim_prepare(config, args, err);
-    if (config && args->command == ST_OCI_DELETE && args->id)
-        let_it_seal(config, args->id);
-    return 0;
+    return config ? st_shim_ask_monitor(config, args, err) : 0;
 }
 
 int main(int argc, char *argv[])
@@ -95,6 +83,8 @@ int main(int argc, char *argv[])
             return rc;
         if (rc == 0)
             rc = prepare(config, &args, &err);
+        if (rc > 0)
+            return EXIT_SUCCESS;
     }
     if (rc == 0 && runtime) {
         execv(runtime, argv);

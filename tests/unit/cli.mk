@@ -2,4 +2,4 @@
 UNIT_TESTS += %D%/test_cli_client
 tests_unit_test_cli_client_SOURCES = %D%/test_cli_client.c src/cli/control_client.c src/cli/control_client.h
 tests_unit_test_cli_client_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_test_cli_client_LDADD = $(UNIT_LDADD_BASE)
+tests_unit_test_cli_client_LDADD = libmonitor.a $(UNIT_LDADD_BASE)

@@ -1,0 +1,97 @@
+/* engine: see engine.h. */
+#include "shim/engine.h"
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "monitor/dial.h"
+#include "monitor/sealed.h"
+#include "oci/state.h"
+#include "shim/look.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#define ANSWER_S 5 /* a monitor that hangs is its warden's business */
+#define ANSWER_MAX ((size_t)64 << 10)
+#define SEAL_MS 10000
+
+static const struct {
+    enum st_oci_command command;
+    const char *name;
+} asked[] = {
+    {ST_OCI_CHECKPOINT, "checkpoint"},
+    {ST_OCI_DELETE, "delete"},
+    {ST_OCI_EVENTS, "events"},
+    {ST_OCI_EXEC, "exec"},
+    {ST_OCI_KILL, "kill"},
+    {ST_OCI_PAUSE, "pause"},
+    {ST_OCI_PS, "ps"},
+    {ST_OCI_RESUME, "resume"},
+    {ST_OCI_STATE, "state"},
+    {ST_OCI_UPDATE, "update"},
+};
+
+static const char *name_of(enum st_oci_command command)
+{
+    for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+        if (asked[i].command == command)
+            return asked[i].name;
+    return NULL;
+}
+
+/* The answer's one line; empty: nobody answered. */
+static void ask(int fd, const char *command, struct st_buf *out)
+{
+    const struct timeval limit = {.tv_sec = ANSWER_S};
+    char request[64], bytes[4096];
+    int n = snprintf(request, sizeof(request), "{\"command\":\"%s\",\"request\":\"engine\"}\n", command);
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    if (send(fd, request, (size_t)n, MSG_NOSIGNAL) != n)
+        return;
+    while (out->len < ANSWER_MAX && !(out->len && out->data[out->len - 1] == '\n')) {
+        ssize_t got = recv(fd, bytes, sizeof(bytes), 0);
+
+        if (got <= 0)
+            return;
+        st_buf_add(out, bytes, (size_t)got);
+    }
+}
+
+static int obey(const struct st_buf *answer, const struct st_oci_args *args, struct st_error *err)
+{
+    st_auto_json doc = NULL;
+    const char *what, *reason;
+
+    if (st_json_parse(answer->data, answer->len, ST_JSON_DEFAULT_LIMITS, &doc, NULL) < 0)
+        return 0;
+    what = st_json_str(st_json_get(st_json_root(doc), "do"), NULL);
+    reason = st_json_str(st_json_get(st_json_root(doc), "reason"), NULL);
+    if (what && strcmp(what, "refuse") == 0)
+        return st_fail(err, EBUSY, "%s", reason ? reason : "refused by the monitor");
+    return what && strcmp(what, "look") == 0 ? st_shim_look(args, err) : 0;
+}
+
+int st_shim_ask_monitor(const struct st_config *config, const struct st_oci_args *args, struct st_error *err)
+{
+    const char *command = args->help ? NULL : name_of(args->command);
+    st_auto_fd dirfd = -1, fd = -1;
+    st_auto_buf answer = ST_BUF_INIT;
+    int rc = 0;
+
+    if (!command || !args->id || !st_oci_id_ok(args->id))
+        return 0;
+    dirfd = st_dial_dir(config->state_dir, args->id);
+    fd = dirfd < 0 ? -1 : st_dial(dirfd);
+    if (fd >= 0)
+        ask(fd, command, &answer);
+    if (answer.len)
+        rc = obey(&answer, args, err);
+    /* Who removes a container finds its trace whole. One that still runs is the runtime's business. */
+    if (rc == 0 && args->command == ST_OCI_DELETE && st_sealed_is_near(config->state_dir, args->id))
+        (void)st_sealed_wait(config->state_dir, args->id, SEAL_MS, NULL);
+    return rc;
+}
