@@ -38,6 +38,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/control.bats \
 	%D%/bats/cgroup2.bats \
 	%D%/bats/engine.bats \
+	%D%/bats/pause.bats \
 	%D%/bats/many.bats \
 	%D%/bats/mutations.bats \
 	%D%/bats/docker.bats \
@@ -62,15 +63,17 @@ EXTRA_DIST += \
 	%D%/runc-suite/side.sh \
 	%D%/bench/measure.py \
 	%D%/bench/start.sh \
-	%D%/bench/freeze.py \
-	%D%/attack/marker.c
+	%D%/bench/freeze.sh \
+	%D%/bench/freeze_trials.py
 
 # runc's own suite, by runc and through us, compared; and what we add to a start.
-.PHONY: check-runc bench-start
+.PHONY: check-runc bench-start bench-freeze
 check-runc: all
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/runc-suite/run.sh $(RUNC_FILES)
 bench-start: all
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/start.sh $(BENCH_FLAGS)
+bench-freeze: all %D%/attack/marker
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/freeze.sh $(BENCH_FLAGS)
 
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS) $(BATS_TESTS) $(BUILD_BATS_TESTS)

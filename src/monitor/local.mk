@@ -13,6 +13,7 @@ libmonitor_a_SOURCES = \
 	%D%/control.c %D%/control.h \
 	%D%/dial.c %D%/dial.h \
 	%D%/errand.c %D%/errand.h \
+	%D%/fault.h \
 	%D%/files.c %D%/files.h \
 	%D%/grants.c %D%/grants.h \
 	%D%/hands.c %D%/hands.h \

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/mem.h"
+#include "monitor/fault.h"
 
 #include <errno.h>
 #include <string.h>
@@ -132,10 +133,12 @@ static void let_by(struct st_pipeline *p, const struct st_event *ev, struct st_v
     struct st_error err = {0};
     char id[ST_EVENT_ID_SIZE];
 
-    if (record(p, ev, v, id, &err) < 0)
+    if (record(p, ev, v, id, &err) < 0) {
         fail_closed(p, op);
-    else
-        st_operation_answer(op, true);
+        return;
+    }
+    st_fault(p->watch, "let");
+    st_operation_answer(op, true);
 }
 
 static void refuse(struct st_pipeline *p, struct st_event *ev, struct st_verdict *v, struct st_operation *op)
@@ -163,10 +166,19 @@ static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict 
     int64_t freeze_us;
     bool hold = how->hold && st_operation_waits(op);
 
+    st_fault(p->watch, "seen");
     st_pauses_freeze(&p->pauses);
+    if (st_lifecycle_dying(&p->watch->life)) {
+        st_pauses_end_all(&p->pauses, true);
+        refuse(p, ev, v, op);
+        return;
+    }
+    st_fault(p->watch, "asked");
     if (!hold)
         st_operation_answer(op, false);
+    st_fault(p->watch, "answered");
     st_pauses_confirm(&p->pauses, hold);
+    st_fault(p->watch, "frozen");
     freeze_us = (st_now_mono_ns() - seen_ns) / 1000;
     entry = st_pauses_add(&p->pauses, op, how->timeout_ms);
     v->action = ST_ACT_PAUSED;
@@ -175,11 +187,13 @@ static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict 
         fail_closed(p, &entry->op);
         return;
     }
+    st_fault(p->watch, "recorded");
     line = st_trace_line(p->trace);
     entry->line = st_xstrndup(line.p, line.len);
     st_grants_add(&entry->proposal, ev, entry->id);
     if (note_pause(p, entry, id, freeze_us, NULL, &err) < 0)
         fail_closed(p, &entry->op);
+    st_fault(p->watch, "paused");
 }
 
 static void end(struct st_pipeline *p, struct st_event *ev, struct st_verdict *v, struct st_operation *op)
@@ -323,6 +337,7 @@ void st_pipeline_decide(struct st_pipeline *p, struct st_pause *pause, enum st_d
             p->trace_failed(p->ctx);
         return;
     }
+    st_fault(p->watch, "decided");
     if (decision == ST_DECIDE_ALWAYS)
         st_grants_move(&p->grants, &pause->proposal);
     if (decision == ST_DECIDE_KILL ||
@@ -333,6 +348,7 @@ void st_pipeline_decide(struct st_pipeline *p, struct st_pause *pause, enum st_d
         return;
     }
     st_pauses_end(&p->pauses, pause, allow);
+    st_fault(p->watch, "thawed");
 }
 
 int st_pipeline_kill(struct st_pipeline *p, const struct st_decider *by, struct st_error *err)

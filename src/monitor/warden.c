@@ -400,7 +400,7 @@ static void on_message(struct warden *w, const struct st_link_message *m)
         on_recorded(w);
     } else if (m->kind == ST_LINK_DONE && w->phase != STARTING && st_lifecycle_ended(&w->watch->life)) {
         w->phase = ENDING;
-        st_statedir_remove(&w->watch->state);
+        st_watch_remove(w->watch);
     } else if (m->kind == ST_LINK_KILL && w->phase != STARTING) {
         kill_container(w);
     } else {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define PREDECESSOR_TIMEOUT_NS 5000000000LL
 
@@ -73,10 +74,18 @@ void st_watch_members(const struct st_watch *w, struct st_membership *out)
     snprintf(out->path, sizeof(out->path), "%s", w->cgroup.path);
 }
 
+void st_watch_remove(struct st_watch *w)
+{
+    if (!w->state.path)
+        return;
+    if (w->order.listener)
+        unlink(w->order.listener);
+    st_statedir_remove(&w->state);
+}
+
 void st_watch_close(struct st_watch *w)
 {
-    if (w->state.path)
-        st_statedir_remove(&w->state);
+    st_watch_remove(w);
     if (w->pulse)
         munmap(w->pulse, sizeof(*w->pulse));
     w->pulse = NULL;

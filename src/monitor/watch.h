@@ -29,4 +29,6 @@ struct st_watch {
 int st_watch_open(struct st_watch *w, const char *order, size_t len, pid_t pid, struct st_error *err);
 /* How the container's processes are known. */
 void st_watch_members(const struct st_watch *w, struct st_membership *out);
+/* What others find us by goes: the directory, and the listener's socket, also that of a worker that was lost. */
+void st_watch_remove(struct st_watch *w);
 void st_watch_close(struct st_watch *w);

@@ -290,7 +290,7 @@ static void leave(struct st_worker *w)
     st_trace_close(w->pipeline.trace);
     st_mutations_close(&w->mutations);
     if (w->warden_lost)
-        st_statedir_remove(&w->watch->state);
+        st_watch_remove(w->watch);
     else
         st_link_send(w->link, ST_LINK_DONE, 0, NULL);
     st_bus_close(&w->bus);

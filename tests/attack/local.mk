@@ -4,3 +4,18 @@ tests_attack_attack_SOURCES = %D%/attack.c %D%/calls.c %D%/calls.h
 tests_attack_attack_CPPFLAGS = $(AM_CPPFLAGS)
 tests_attack_attack_CFLAGS = -O1 -g -pthread -fno-pie -fno-sanitize=all
 tests_attack_attack_LDFLAGS = -static -no-pie -pthread -fno-sanitize=all
+
+check_PROGRAMS += %D%/marker %D%/storm
+tests_attack_marker_SOURCES = %D%/marker.c
+tests_attack_marker_CFLAGS = $(tests_attack_attack_CFLAGS)
+tests_attack_marker_LDFLAGS = $(tests_attack_attack_LDFLAGS)
+tests_attack_storm_SOURCES = %D%/storm.c
+tests_attack_storm_CFLAGS = $(tests_attack_attack_CFLAGS)
+tests_attack_storm_LDFLAGS = $(tests_attack_attack_LDFLAGS)
+
+# The monitor, with places at which it can be told to die: what is compiled here stands before libmonitor's.
+check_PROGRAMS += %D%/monitor-with-faults
+tests_attack_monitor_with_faults_SOURCES = %D%/fault.c src/monitor/main.c src/monitor/no_nss.c src/monitor/pipeline.c
+tests_attack_monitor_with_faults_CPPFLAGS = $(AM_CPPFLAGS) -DST_FAULTS
+tests_attack_monitor_with_faults_LDFLAGS = $(sandtrace_monitor_LDFLAGS)
+tests_attack_monitor_with_faults_LDADD = $(sandtrace_monitor_LDADD)

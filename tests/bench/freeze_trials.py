@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How soon a violation stands still, and whether it runs on.
 
-    freeze.py STATE_DIR/ID PAGE TRACE TRIALS
+    freeze_trials.py STATE_DIR/ID PAGE TRACE TRIALS
 
 A container runs tests/attack/marker, which opens what its policy pauses on. For each trial: wait for the
 pause, note the counter behind the open, watch it, let the container go on. Prints how often the counter moved
