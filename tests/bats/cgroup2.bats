@@ -19,3 +19,5 @@ passes_on_v2() {
 @test "the monitor's life cycle is the same where there is only cgroup v2" { passes_on_v2 lifecycle.bats; }
 
 @test "no engine command waits for a decision where there is only cgroup v2" { passes_on_v2 engine.bats; }
+
+@test "nothing is let by under pressure where there is only cgroup v2" { passes_on_v2 pause.bats; }
