@@ -2,8 +2,11 @@
 EXTRA_DIST += \
 	%D%/apt-source.sh \
 	%D%/demo.sh \
+	%D%/docker/compose.yaml \
+	%D%/docker/daemon.json \
 	%D%/libocispec.sh \
 	%D%/packages.txt \
+	%D%/podman/containers.conf \
 	%D%/quickstart.sh
 
 # Shell completion, from the verbs' own tables. The program is asked, so it must run here: a cross build

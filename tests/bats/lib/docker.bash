@@ -11,11 +11,12 @@ start_dockerd() {
     export DOCKER_HOST=unix://$WORLD/docker.sock
     export DOCKER_CONFIG=$WORLD/docker-config
     mkdir -p "$DOCKER_CONFIG"
-    echo '{}' >"$DOCKER_CONFIG/daemon.json"
+    # As contrib has it for people.
+    sed "s,/usr/bin/sandtrace-runtime,$RUNTIME," "$ST_SRCDIR/contrib/docker/daemon.json" >"$DOCKER_CONFIG/daemon.json"
     start_daemon dockerd dockerd --data-root "$WORLD/docker" --exec-root "$WORLD/docker-exec" \
         -H "$DOCKER_HOST" -p "$WORLD/docker.pid" --config-file "$DOCKER_CONFIG/daemon.json" \
         --bridge=none --iptables=false --ip6tables=false --ip-forward=false --ip-masq=false \
-        --cgroup-parent "/$WORLD_NAME" --add-runtime "sandtrace=$RUNTIME" --default-runtime sandtrace "$@"
+        --cgroup-parent "/$WORLD_NAME" --default-runtime sandtrace "$@"
     daemon_answers dockerd docker version
 }
 

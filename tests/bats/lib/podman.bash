@@ -17,8 +17,7 @@ netns = "none"
 cgroup_manager = "cgroupfs"
 events_logger = "file"
 runtime = "sandtrace"
-[engine.runtimes]
-sandtrace = ["$WORLD/bin/runtime-of-podman"]
+$(sed "s,/usr/bin/sandtrace-runtime,$WORLD/bin/runtime-of-podman," "$ST_SRCDIR/contrib/podman/containers.conf")
 plain = ["$(command -v runc)"]
 END
     # conmon hands no environment on: the configuration is named by a wrapper.
