@@ -40,16 +40,22 @@ static const char *word(const struct st_json_node *root, const char *key)
     return s ? s : "-";
 }
 
-/* false: gone between listing and looking, it has ended. */
+/* false: nothing to show: it has ended between listing and looking, or is not there yet. */
 static bool read_row(const struct st_box *box, struct row *out)
 {
     static const char request[] = "{\"request\":\"status\"}";
     struct st_error err = {0};
 
+    bool described;
+
     *out = (struct row){.box = box, .status = "lost"};
-    if (!st_box_state(box, &out->state) && box->dirfd >= 0 && faccessat(box->dirfd, ".", F_OK, 0) < 0)
+    described = st_box_state(box, &out->state);
+    if (!described && box->dirfd >= 0 && faccessat(box->dirfd, ".", F_OK, 0) < 0)
         return false;
     out->answers = st_ask(box, request, sizeof(request) - 1, &out->live, &err) == 0;
+    /* A monitor that waits for its container to be made. */
+    if (!described && !out->answers && holds_lock(box))
+        return false;
     if (out->answers)
         out->status = word(out->live.root, "status");
     else if (err.errnum == EACCES)

@@ -5,8 +5,8 @@
 #include "monitor/watch.h"
 
 #ifdef ST_FAULTS
-/* Dies here where the file `.fault` beside the container's directory names this point; with ` wait` behind the
- * name, waits for as long as it does. */
+/* Dies here where the file `.fault` beside the container's directory names this point; with ` wait` behind
+ * the name, waits for as long as it does. */
 void st_fault(const struct st_watch *w, const char *point);
 #else
 static inline void st_fault(const struct st_watch *w, const char *point)

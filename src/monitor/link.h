@@ -14,6 +14,7 @@ enum st_link_kind {
     ST_LINK_DONE,      /* the container has ended and the trace is sealed; exits next */
     ST_LINK_KILL,      /* kill the container (value: why, enum st_link_why) */
     /* warden to worker */
+    ST_LINK_MEET, /* the container's first process is value; once, to a worker that was started before it */
     ST_LINK_STALLED, /* you stood still for value ms; the container was frozen meanwhile and runs again */
 };
 

@@ -21,34 +21,40 @@
 
 #define ORDER_MAX (8u << 20)
 
-static int fail(int ready_fd, const struct st_error *err)
+/* Where nobody is there to be told yet, we wait until somebody is. */
+static int fail(struct st_starter *starter, const struct st_error *err)
 {
-    st_write_all(ready_fd, err->msg, strlen(err->msg));
+    pid_t pid;
+
+    if (starter->ready_fd < 0)
+        starter->ready_fd = st_standby_wait(starter->socket_fd, starter->runtime_fd, &pid, NULL);
+    if (starter->ready_fd >= 0)
+        st_write_all(starter->ready_fd, err->msg, strlen(err->msg));
     return 1;
 }
 
-/* The hook's connection, and the pid that it named; or why nobody is to be answered. */
-static int await_hook(int socket_fd, int runtime_fd, const struct st_buf *order, pid_t *pid,
-                      struct st_error *err)
+static int watch(const struct st_buf *order, struct st_starter *starter)
 {
-    int fd = -1;
+    struct st_error err = {0};
+    struct st_watch watch;
+    int code;
 
-    if (order->len == 0)
-        st_standby_leave(socket_fd);
+    if (st_watch_open(&watch, order->data, order->len, &err) < 0)
+        return fail(starter, &err);
+    if (starter->ready_fd >= 0 && st_watch_meet(&watch, 0, &err) < 0)
+        code = fail(starter, &err);
     else
-        fd = st_standby_wait(socket_fd, runtime_fd, pid, err);
-    close(socket_fd);
-    close(runtime_fd);
-    return fd;
+        code = st_warden_run(&watch, st_worker_run, starter);
+    st_watch_close(&watch);
+    return code;
 }
 
 int main(int argc, char **argv)
 {
     struct st_error err = {0};
-    struct st_watch watch;
+    struct st_starter starter = {-1, -1, -1};
     st_auto_buf order = ST_BUF_INIT;
-    pid_t pid = 0;
-    int order_fd, ready_fd, code;
+    int order_fd;
 
     if ((argc != 3 && argc != 4) || argv[1][0] == '-') {
         fputs("sandtrace-monitor " PACKAGE_VERSION "\nStarted by sandtrace-hook, one for each container; see "
@@ -57,20 +63,18 @@ int main(int argc, char **argv)
         return argc == 2 ? 0 : 2;
     }
     order_fd = atoi(argv[1]);
-    ready_fd = atoi(argv[2]);
+    if (argc == 3)
+        starter.ready_fd = atoi(argv[2]);
+    else
+        starter = (struct st_starter){-1, atoi(argv[2]), atoi(argv[3])};
     st_home_detach();
     if (st_read_fd(order_fd, ORDER_MAX, &order, &err) < 0)
-        return fail(ready_fd, &err);
+        return fail(&starter, &err);
     close(order_fd);
-    if (argc == 4)
-        ready_fd = await_hook(ready_fd, atoi(argv[3]), &order, &pid, &err);
-    /* The hook thought better of it, or never came. */
-    if (order.len == 0 || ready_fd < 0)
-        return 0;
-    if (st_watch_open(&watch, order.data, order.len, pid, &err) < 0)
-        return fail(ready_fd, &err);
-    st_buf_free(&order);
-    code = st_warden_run(&watch, st_worker_run, ready_fd);
-    st_watch_close(&watch);
-    return code;
+    if (order.len > 0)
+        return watch(&order, &starter);
+    /* The hook thought better of it. */
+    if (starter.ready_fd < 0)
+        st_standby_leave(starter.socket_fd);
+    return 0;
 }

@@ -45,7 +45,7 @@ static void read_floor(const struct st_json_node *floor, struct st_order *o)
     read_list(st_json_get(floor, "guarded"), &o->floor_points, &o->n_floor_points);
 }
 
-static int read_members(const struct st_json_node *root, pid_t pid, struct st_order *o, struct st_error *err)
+static int read_members(const struct st_json_node *root, struct st_order *o, struct st_error *err)
 {
     const struct st_json_node *facts = st_json_get(root, "facts");
     const char *on_failure = string_of(root, "on_worker_failure", false, err);
@@ -60,12 +60,10 @@ static int read_members(const struct st_json_node *root, pid_t pid, struct st_or
         !(o->trace_id = string_of(root, "trace_id", true, err)))
         return -err->errnum;
     o->pid = (pid_t)integer_of(root, "pid", 0);
-    if (o->pid == 0)
-        o->pid = pid;
     /* Beside the containers' directories lies that of the event bus. */
     if (strcmp(o->id, ST_BUS_DIR) == 0 || o->id[0] == '.')
         return st_fail(err, EINVAL, "a container can't have the ID %.100s; choose another", o->id);
-    if (o->pid <= 0)
+    if (o->pid < 0)
         return st_fail(err, EINVAL, "order to the monitor: no process");
     if (!st_json_is(facts, ST_JSON_OBJECT))
         return st_fail(err, EINVAL, "order to the monitor: no facts");
@@ -89,7 +87,7 @@ static int read_members(const struct st_json_node *root, pid_t pid, struct st_or
     return 0;
 }
 
-int st_order_parse(const char *text, size_t len, pid_t pid, struct st_order *out, struct st_error *err)
+int st_order_parse(const char *text, size_t len, struct st_order *out, struct st_error *err)
 {
     *out = (struct st_order){.text = st_xmalloc(len + 1)};
     memcpy(out->text, text, len);
@@ -98,7 +96,7 @@ int st_order_parse(const char *text, size_t len, pid_t pid, struct st_order *out
         st_order_free(out);
         return st_wrap(err, "order to the monitor");
     }
-    if (read_members(st_json_root(out->doc), pid, out, err) < 0) {
+    if (read_members(st_json_root(out->doc), out, err) < 0) {
         st_order_free(out);
         return -err->errnum;
     }

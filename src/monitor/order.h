@@ -14,7 +14,7 @@ enum st_on_failure { ST_FAIL_KILL, ST_FAIL_PAUSE };
 
 struct st_order {
     const char *id;
-    pid_t pid;             /* the container's first process, in our pid namespace */
+    pid_t pid;             /* the container's first process, in our pid namespace; 0: not known yet */
     const char *state_dir; /* …/ID, not made yet */
     const char *trace_path;
     const char *rootfs; /* of the container, real path on the host */
@@ -43,6 +43,6 @@ struct st_order {
     char *text;
 };
 
-/* Takes ownership of nothing; text is copied. pid: where the order names no process; else 0. */
-int st_order_parse(const char *text, size_t len, pid_t pid, struct st_order *out, struct st_error *err);
+/* Takes ownership of nothing; text is copied. */
+int st_order_parse(const char *text, size_t len, struct st_order *out, struct st_error *err);
 void st_order_free(struct st_order *o);

@@ -8,6 +8,7 @@
 #include "monitor/hands.h"
 #include "monitor/home.h"
 #include "monitor/link.h"
+#include "monitor/standby.h"
 #include "respond/freezer.h"
 #include "respond/kill.h"
 #include "sensors/fan.h"
@@ -456,7 +457,38 @@ static int open_fds(struct warden *w)
     return watch_fd(w, w->timerfd, EPOLLIN, EV_TIMER, EPOLL_CTL_ADD);
 }
 
-int st_warden_run(struct st_watch *watch, st_worker_main worker, int ready_fd)
+/* The worker is up already: it meets the container at the same time as we do. */
+static int await_container(struct warden *w, const struct st_starter *starter)
+{
+    struct st_error err = {0};
+    pid_t pid = 0;
+
+    w->ready_fd = st_standby_wait(starter->socket_fd, starter->runtime_fd, &pid, &err);
+    close(starter->socket_fd);
+    close(starter->runtime_fd);
+    if (w->ready_fd < 0)
+        return -1;
+    st_link_send(w->link, ST_LINK_MEET, pid, NULL);
+    if (st_watch_meet(w->watch, pid, &err) == 0)
+        return 0;
+    give_up_start(w, err.msg);
+    return -1;
+}
+
+static void run(struct warden *w)
+{
+    while (!w->quit) {
+        struct epoll_event ev;
+        int n = epoll_wait(w->epfd, &ev, 1, -1);
+
+        if (n > 0)
+            dispatch(w, ev.data.u32);
+        else if (n < 0 && errno != EINTR)
+            return;
+    }
+}
+
+int st_warden_run(struct st_watch *watch, st_worker_main worker, const struct st_starter *starter)
 {
     struct warden w = {.watch = watch,
                        .worker_main = worker,
@@ -465,19 +497,12 @@ int st_warden_run(struct st_watch *watch, st_worker_main worker, int ready_fd)
                        .timerfd = -1,
                        .link = -1,
                        .errands = -1,
-                       .ready_fd = ready_fd};
+                       .ready_fd = starter->ready_fd};
 
     if (open_fds(&w) < 0 || spawn_worker(&w, NULL) < 0)
         give_up_start(&w, "sandtrace-monitor: could not start the worker");
-    while (!w.quit) {
-        struct epoll_event ev;
-        int n = epoll_wait(w.epfd, &ev, 1, -1);
-
-        if (n > 0)
-            dispatch(&w, ev.data.u32);
-        else if (n < 0 && errno != EINTR)
-            break;
-    }
+    if (!w.quit && (st_watch_has_met(watch) || await_container(&w, starter) == 0))
+        run(&w);
     st_close(&w.link);
     st_close(&w.errands);
     st_close(&w.epfd);

@@ -17,6 +17,12 @@ struct st_loss {
 /* The worker's main function, run in the child. Returns its exit code. */
 typedef int (*st_worker_main)(struct st_watch *w, int link, const struct st_loss *loss);
 
-/* Until the container has ended and its trace is sealed. Readiness, or why there is none, is written to
- * ready_fd, which is then closed. Returns the exit code of the monitor. */
-int st_warden_run(struct st_watch *w, st_worker_main worker, int ready_fd);
+/* Who waits for our readiness. */
+struct st_starter {
+    int ready_fd;              /* told "ok", or why not, then closed; -1: comes to the socket first, */
+    int socket_fd, runtime_fd; /* with the pid of the container (standby.h); closed then */
+};
+
+/* Until the container has ended and its trace is sealed. The starter's fds are taken over. Returns the exit
+ * code of the monitor. */
+int st_warden_run(struct st_watch *w, st_worker_main worker, const struct st_starter *starter);

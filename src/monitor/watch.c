@@ -31,10 +31,9 @@ static int open_freezer(struct st_watch *w, struct st_error *err)
     return 0;
 }
 
-static int open_all(struct st_watch *w, const char *order, size_t len, pid_t pid, struct st_error *err)
+static int open_all(struct st_watch *w, const char *order, size_t len, struct st_error *err)
 {
-    if (st_order_parse(order, len, pid, &w->order, err) < 0 ||
-        st_lifecycle_open(w->order.pid, &w->life, err) < 0 || open_freezer(w, err) < 0 ||
+    if (st_order_parse(order, len, &w->order, err) < 0 ||
         st_statedir_claim(w->order.state_dir, PREDECESSOR_TIMEOUT_NS, &w->state, err) < 0 ||
         st_statedir_share(&w->state, w->order.control_gid, err) < 0)
         return -err->errnum;
@@ -51,7 +50,7 @@ static int open_all(struct st_watch *w, const char *order, size_t len, pid_t pid
     return 0;
 }
 
-int st_watch_open(struct st_watch *w, const char *order, size_t len, pid_t pid, struct st_error *err)
+int st_watch_open(struct st_watch *w, const char *order, size_t len, struct st_error *err)
 {
     *w = (struct st_watch){.life = ST_LIFECYCLE_NONE,
                            .cgroup = ST_CGROUP_NONE,
@@ -59,13 +58,24 @@ int st_watch_open(struct st_watch *w, const char *order, size_t len, pid_t pid, 
                            .fan = -1,
                            .worker_epfd = -1,
                            .errands = -1,
-                           .warden = getpid(),
-                           .started_ns = st_now_mono_ns()};
-    if (open_all(w, order, len, pid, err) < 0) {
+                           .warden = getpid()};
+    if (open_all(w, order, len, err) < 0) {
         st_watch_close(w);
         return -err->errnum;
     }
     return 0;
+}
+
+int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err)
+{
+    if (pid)
+        w->order.pid = pid;
+    w->started_ns = st_now_mono_ns();
+    if (w->order.pid <= 0)
+        return st_fail(err, EINVAL, "order to the monitor: no process");
+    if (st_lifecycle_open(w->order.pid, &w->life, err) < 0)
+        return -err->errnum;
+    return open_freezer(w, err);
 }
 
 void st_watch_members(const struct st_watch *w, struct st_membership *out)

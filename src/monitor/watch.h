@@ -25,10 +25,19 @@ struct st_watch {
     int64_t started_ns; /* monotonic */
 };
 
-/* pid: of the container's first process, where the order was written before it was known; else 0. */
-int st_watch_open(struct st_watch *w, const char *order, size_t len, pid_t pid, struct st_error *err);
+/* All that needs no container yet: the order, our directory, the fanotify group. */
+int st_watch_open(struct st_watch *w, const char *order, size_t len, struct st_error *err);
+
+/* The container, by its first process: lifecycle and freezer. pid 0: the order names it. */
+int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err);
+static inline bool st_watch_has_met(const struct st_watch *w)
+{
+    return w->life.pidfd >= 0;
+}
+
 /* How the container's processes are known. */
 void st_watch_members(const struct st_watch *w, struct st_membership *out);
-/* What others find us by goes: the directory, and the listener's socket, also that of a worker that was lost. */
+/* What others find us by goes: the directory, and the listener's socket, also that of a worker that was lost.
+ */
 void st_watch_remove(struct st_watch *w);
 void st_watch_close(struct st_watch *w);

@@ -11,6 +11,7 @@
 #include "respond/freezer.h"
 #include "respond/kill.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -296,11 +297,44 @@ static void leave(struct st_worker *w)
     st_bus_close(&w->bus);
 }
 
+/* One that was started ahead waits until its container is named; the warden's end is the end of the wait. */
+static int meet(struct st_worker *w, struct st_error *err)
+{
+    struct pollfd p = {.fd = w->link, .events = POLLIN};
+    struct st_link_message m;
+
+    if (st_watch_has_met(w->watch))
+        return 0;
+    while (poll(&p, 1, -1) < 0)
+        if (errno != EINTR)
+            return st_fail_errno(err, "wait for the container");
+    if (st_link_receive(w->link, &m) != 1 || m.kind != ST_LINK_MEET)
+        return st_fail(err, ESRCH, "there is no container");
+    return st_watch_meet(w->watch, (pid_t)m.value, err);
+}
+
+static int start(struct st_worker *w, struct st_error *err)
+{
+    struct st_error bad = {0};
+    bool prepared = st_worker_prepare(w, &bad) == 0;
+
+    /* What is wrong is said when there is somebody to be told. */
+    if (meet(w, err) < 0)
+        return -err->errnum;
+    if (!prepared) {
+        *err = bad;
+        return -err->errnum;
+    }
+    if (st_worker_open(w, err) < 0 || attach(w, err) < 0)
+        return -err->errnum;
+    return st_worker_record_start(w, err);
+}
+
 static int run(struct st_worker *w)
 {
     struct st_error err = {0};
 
-    if (st_worker_open(w, &err) < 0 || attach(w, &err) < 0 || st_worker_record_start(w, &err) < 0) {
+    if (start(w, &err) < 0) {
         st_link_send(w->link, ST_LINK_FAILED, 0, err.msg);
         return 1;
     }

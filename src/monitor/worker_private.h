@@ -30,7 +30,9 @@ struct st_worker {
     struct st_stop_facts stop;
 };
 
-/* Signer, policy, trace, control socket, state file: all that needs the privileges that go next. */
+/* Signer and policy: what needs no container yet. */
+int st_worker_prepare(struct st_worker *w, struct st_error *err);
+/* Trace, sensors, control socket, state file: all that needs the privileges that go next. */
 int st_worker_open(struct st_worker *w, struct st_error *err);
 
 /* The policy that the order names, in the mode that it asks for. diags may be NULL. */

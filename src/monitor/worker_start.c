@@ -44,21 +44,38 @@ static struct st_policy *settle(struct st_policy *policy, const struct st_order 
     return fd < 0 ? st_policy_ref(policy) : st_policy_settle(policy, exists_in_container, &fd);
 }
 
+static int load_policy(const struct st_order *o, struct st_policy **out, struct st_diagnostics *diags,
+                       struct st_error *err)
+{
+    struct st_policy_source src = {.dirs = o->policy_dirs, .n_dirs = o->n_policy_dirs};
+
+    if (st_policy_load_in_mode(o->policy, &src, o->mode, out, diags, err) < 0)
+        return -err->errnum;
+    if (st_policy_floor(*out) != ST_FLOOR_LANDLOCK || st_policy_mode(*out) != ST_MODE_ENFORCE)
+        return 0;
+    st_policy_unref(*out);
+    *out = NULL;
+    return st_fail(err, EOPNOTSUPP,
+                   "policy '%s': `floor: landlock` is not built yet; write `floor: mount` or `floor: off`",
+                   o->policy);
+}
+
 int st_worker_load_policy(const struct st_order *o, struct st_policy **out, struct st_diagnostics *diags,
                           struct st_error *err)
 {
-    struct st_policy_source src = {.dirs = o->policy_dirs, .n_dirs = o->n_policy_dirs};
     st_auto_policy policy = NULL;
 
-    if (st_policy_load_in_mode(o->policy, &src, o->mode, &policy, diags, err) < 0)
+    if (load_policy(o, &policy, diags, err) < 0)
         return -err->errnum;
-    if (st_policy_floor(policy) == ST_FLOOR_LANDLOCK && st_policy_mode(policy) == ST_MODE_ENFORCE)
-        return st_fail(
-            err, EOPNOTSUPP,
-            "policy '%s': `floor: landlock` is not built yet; write `floor: mount` or `floor: off`",
-            o->policy);
     *out = settle(policy, o);
     return 0;
+}
+
+int st_worker_prepare(struct st_worker *w, struct st_error *err)
+{
+    if (open_signer(w, err) < 0)
+        return -err->errnum;
+    return load_policy(&w->watch->order, &w->pipeline.policy, NULL, err);
 }
 
 static int open_trace(struct st_worker *w, struct st_error *err)
@@ -165,9 +182,11 @@ void st_worker_open_bus(struct st_worker *w)
 
 int st_worker_open(struct st_worker *w, struct st_error *err)
 {
-    if (open_signer(w, err) < 0 ||
-        st_worker_load_policy(&w->watch->order, &w->pipeline.policy, NULL, err) < 0 ||
-        open_trace(w, err) < 0 || open_sensors(w, err) < 0 ||
+    struct st_policy *loaded = w->pipeline.policy;
+
+    w->pipeline.policy = settle(loaded, &w->watch->order);
+    st_policy_unref(loaded);
+    if (open_trace(w, err) < 0 || open_sensors(w, err) < 0 ||
         st_control_open(&w->control, w->watch->state.dirfd, w->watch->order.control_gid, w->watch->order.id,
                         err) < 0)
         return -err->errnum;

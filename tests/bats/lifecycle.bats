@@ -149,7 +149,7 @@ watched_pids() {
     edit_config "$(bundle_of box)" --arg hook "$NOTES/hold/hook" '.hooks.createRuntime = [{path: $hook}]'
     start_daemon "runtime-$BATS_TEST_NUMBER" "$RUNTIME" --root "$WORLD/root" run --bundle "$(bundle_of box)" "$(id_of box)"
     retry_until standby_waits
-    kill -KILL "$(standby_pid)"
+    kill -KILL "$(standby_pid | head -n 1)"
     touch "$NOTES/hold/go"
     retry_until is_sealed "$(id_of box)"
     trace_is_complete "$(id_of box)"

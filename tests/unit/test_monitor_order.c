@@ -17,7 +17,7 @@ static void an_order_is_read_whole(void **state)
     struct st_order o;
 
     (void)state;
-    assert_int_equal(st_order_parse(whole, strlen(whole), 0, &o, &err), 0);
+    assert_int_equal(st_order_parse(whole, strlen(whole), &o, &err), 0);
     assert_string_equal(o.id, "c1");
     assert_int_equal(o.pid, 42);
     assert_int_equal(o.n_policy_dirs, 2);
@@ -39,7 +39,7 @@ static void an_order_that_lacks_anything_is_refused(void **state)
         "{\"id\":\"c1\"}",
         "not json",
         "{\"agent_id\":\"a\",\"facts\":{},\"id\":\"c1\",\"key_dir\":\"/"
-        "k\",\"pid\":0,\"policy\":\"p\",\"rootfs\":\"/r\",\"state_dir\":\"/s\","
+        "k\",\"pid\":-1,\"policy\":\"p\",\"rootfs\":\"/r\",\"state_dir\":\"/s\","
         "\"trace\":\"/t\",\"trace_id\":\"x\"}",
         "{\"agent_id\":\"a\",\"facts\":1,\"id\":\"c1\",\"key_dir\":\"/"
         "k\",\"pid\":2,\"policy\":\"p\",\"rootfs\":\"/r\",\"state_dir\":\"/s\","
@@ -51,7 +51,7 @@ static void an_order_that_lacks_anything_is_refused(void **state)
         struct st_error err = {0};
         struct st_order o;
 
-        assert_true(st_order_parse(texts[i], strlen(texts[i]), 0, &o, &err) < 0);
+        assert_true(st_order_parse(texts[i], strlen(texts[i]), &o, &err) < 0);
         assert_non_null(strstr(err.msg, "order to the monitor"));
     }
 }
