@@ -3,13 +3,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "policy/rule.h"
 #include "sensors/access.h"
 #include "sensors/fan.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,29 +73,6 @@ static void describe_object(struct st_files *f, int fd, struct st_event *ev)
         ev->fs.path.len -= 10;
 }
 
-static bool would_refuse(struct st_files *f, const struct st_event *ev)
-{
-    struct st_verdict v = {0};
-
-    st_policy_eval(f->pipeline->policy, f->scratch, ev, &v);
-    return v.result != ST_ALLOW;
-}
-
-/* An object that is guarded under another name is judged by the worse of the two; the name it was reached by
- * is told as the target. */
-static void use_guarded_name(struct st_files *f, struct st_event *ev)
-{
-    const char *name = st_guarded_find(f->guarded, (dev_t)ev->fs.dev, (ino_t)ev->fs.ino);
-    struct st_event guarded = *ev;
-
-    if (!name || (strlen(name) == ev->fs.path.len && memcmp(name, ev->fs.path.p, ev->fs.path.len) == 0))
-        return;
-    guarded.fs.target = ev->fs.path;
-    guarded.fs.path = st_str(name);
-    if (would_refuse(f, &guarded))
-        *ev = guarded;
-}
-
 static void judge(struct st_files *f, const struct st_fan_event *seen, struct st_operation *op,
                   int64_t seen_ns)
 {
@@ -120,7 +94,7 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, struct st
         st_operation_answer(op, true);
         return;
     }
-    use_guarded_name(f, &ev);
+    st_guards_name(&f->guards, &ev);
     st_pipeline_use(f->pipeline, &ev, op, seen_ns);
 }
 
@@ -162,29 +136,6 @@ void st_files_ready(void *ctx, uint32_t events)
     st_fan_read(f->fan, take, f);
 }
 
-/* What rules refuse, as far as it can be enumerated. Before the marks: see sensors/guarded.h. */
-static int collect_guarded(struct st_files *f, const struct st_watch *w, struct st_error *err)
-{
-    const struct st_rule *rules;
-    size_t n = st_policy_rules(f->pipeline->policy, &rules);
-    char path[PATH_MAX + 32];
-    st_auto_fd root = -1;
-
-    f->guarded = st_guarded_new();
-    f->scratch = st_counters_new(f->pipeline->policy);
-    snprintf(path, sizeof(path), "/proc/%d/root%s", (int)w->order.pid, w->order.rootfs);
-    root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (root < 0)
-        return st_fail_errno(err, "open the container's root");
-    for (size_t i = 0; i < n; i++) {
-        if (rules[i].type != ST_RULE_FILESYSTEM || rules[i].action != ST_DENY)
-            continue;
-        for (size_t k = 0; k < rules[i].n_paths; k++)
-            st_guarded_collect(f->guarded, root, rules[i].paths[k]);
-    }
-    return 0;
-}
-
 static int put_marks(struct st_files *f, const struct st_watch *w, struct st_error *err)
 {
     st_auto_mounts container = {0}, host = {0};
@@ -220,7 +171,7 @@ int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w,
         f->runtime_dev = sb.st_dev;
         f->runtime_ino = sb.st_ino;
     }
-    if (collect_guarded(f, w, err) < 0)
+    if (st_guards_open(&f->guards, p, w, err) < 0)
         return -err->errnum;
     return put_marks(f, w, err);
 }

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "base/error.h"
+#include "monitor/guards.h"
 #include "monitor/opened.h"
 #include "monitor/pipeline.h"
-#include "sensors/guarded.h"
 #include "sensors/marks.h"
 #include "sensors/process.h"
 
@@ -21,8 +21,7 @@ struct st_files {
     bool init_runs;    /* the first process has executed its program */
     dev_t runtime_dev; /* program of the runtime, which the first process is until then */
     ino_t runtime_ino;
-    struct st_guarded *guarded;
-    struct st_counters *scratch; /* for asking without counting */
+    struct st_guards guards;
     uint64_t host_uses, setup_uses, overflows;
     struct st_process_facts facts; /* scratch */
     char path[8192];

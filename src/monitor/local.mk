@@ -14,6 +14,7 @@ libmonitor_a_SOURCES = \
 	%D%/errand.c %D%/errand.h \
 	%D%/files.c %D%/files.h \
 	%D%/grants.c %D%/grants.h \
+	%D%/guards.c %D%/guards.h \
 	%D%/hands.c %D%/hands.h \
 	%D%/home.c %D%/home.h \
 	%D%/link.c %D%/link.h \

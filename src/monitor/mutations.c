@@ -262,6 +262,7 @@ static void take_syscall(struct inquiry *q)
 static void take_change(struct inquiry *q)
 {
     struct st_mutations *m = q->m;
+    struct st_event opened; /* as the kernel is going to name it */
 
     /* What was read belongs to the asker only if it still waits. */
     if (!st_filter_waits(q->filter, q->asked->id))
@@ -277,10 +278,13 @@ static void take_change(struct inquiry *q)
     }
     fill_event(q, ST_EV_FILESYSTEM);
     q->ev.fs = q->change.fs;
+    opened = q->ev;
+    if (m->guards)
+        st_guards_name(m->guards, &q->ev);
     if (settle_again(q))
         return;
     if (m->request.what->kind == ST_MUT_OPEN)
-        st_opened_judge(&m->opened, (pid_t)q->asked->pid, &q->ev);
+        st_opened_judge(&m->opened, (pid_t)q->asked->pid, &opened);
     judge(q, EACCES);
 }
 

@@ -146,8 +146,11 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
      */
     if (!w->watch->order.listener || w->loss)
         return 0;
+    if (st_mutations_open(&w->mutations, &w->pipeline, w->watch, err) < 0)
+        return -err->errnum;
     w->files.opened = &w->mutations.opened;
-    return st_mutations_open(&w->mutations, &w->pipeline, w->watch, err);
+    w->mutations.guards = &w->files.guards;
+    return 0;
 }
 
 void st_worker_open_bus(struct st_worker *w)

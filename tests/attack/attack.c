@@ -6,8 +6,10 @@
  *   attack through PATH…           unlink and open-for-writing by each path, as it stands
  *   attack race CALL IN OUT N      a thread swaps the path between IN and OUT while CALL is made N times
  *   attack swap IN OUT N           a thread swaps a directory and a symbolic link to OUT, in IN
- *   attack bypass                  what would get around it all */
+ *   attack bypass                  what would get around it all
+ *   attack reach                   what standard input says: see reach.h */
 #include "calls.h"
+#include "reach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -343,6 +345,8 @@ int main(int argc, char **argv)
         return swap(argv[2], argv[3], atol(argv[4]));
     if (strcmp(verb, "bypass") == 0)
         return bypass();
+    if (strcmp(verb, "reach") == 0)
+        return reach();
     fputs("usage: see attack.c\n", stderr);
     return 2;
 }

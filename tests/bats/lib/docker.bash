@@ -12,6 +12,7 @@ start_dockerd() {
     export DOCKER_CONFIG=$WORLD/docker-config
     mkdir -p "$DOCKER_CONFIG"
     echo '{}' >"$DOCKER_CONFIG/daemon.json"
+    echo '{}' >"$DOCKER_CONFIG/config.json" # podman looks for it too
     start_daemon dockerd dockerd --data-root "$WORLD/docker" --exec-root "$WORLD/docker-exec" \
         -H "$DOCKER_HOST" -p "$WORLD/docker.pid" --config-file "$DOCKER_CONFIG/daemon.json" \
         --bridge=none --iptables=false --ip6tables=false --ip-forward=false --ip-masq=false \
