@@ -48,6 +48,7 @@ ENGINE_BATS_TESTS += \
 EXTRA_DIST += \
 	%D%/bats/lib/attack.bash \
 	%D%/bats/lib/attacks.txt \
+	%D%/bats/lib/benign.sh \
 	%D%/bats/lib/bundle.bash \
 	%D%/bats/lib/container.bash \
 	%D%/bats/lib/containerd.bash \
