@@ -7,7 +7,9 @@
  *   attack race CALL IN OUT N      a thread swaps the path between IN and OUT while CALL is made N times
  *   attack swap IN OUT N           a thread swaps a directory and a symbolic link to OUT, in IN
  *   attack bypass                  what would get around it all
- *   attack reach                   what standard input says: see reach.h */
+ *   attack reach                   what standard input says: see reach.h
+ *   attack deep COMMAND…           in a directory whose path is longer than any path may be
+ *   attack as memfd|deleted VERB…  the same by a program that has no name any more */
 #include "calls.h"
 #include "reach.h"
 
@@ -22,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -322,6 +325,44 @@ static int bypass(void)
     return 0;
 }
 
+static int run_deep(char **argv)
+{
+    char name[201] = {0};
+
+    memset(name, 'd', sizeof(name) - 1);
+    for (int i = 0; i < 30; i++)
+        if ((mkdir(name, 0755) < 0 && errno != EEXIST) || chdir(name) < 0)
+            return 1;
+    execvp(argv[0], argv);
+    return 1;
+}
+
+/* Goes on as a copy of itself that is nowhere to be found. */
+static int run_as(const char *what, char **argv)
+{
+    static const char copy[] = "/workspace/attack-copy";
+    int in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), out, run;
+    struct stat sb;
+
+    if (strcmp(what, "memfd") == 0)
+        out = (int)syscall(SYS_memfd_create, "attack", 0);
+    else
+        out = open(copy, O_RDWR | O_CREAT | O_TRUNC, 0755);
+    if (out < 0 || fstat(in, &sb) < 0 || sendfile(out, in, NULL, (size_t)sb.st_size) != sb.st_size) {
+        say(what, -1);
+        return 1;
+    }
+    /* A program that is open for writing can't be run. */
+    run = strcmp(what, "memfd") == 0 ? out : open(copy, O_RDONLY);
+    if (run != out) {
+        close(out);
+        unlink(copy);
+    }
+    argv[0] = (char *)"attack";
+    say(what, fexecve(run, argv, environ));
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     const char *verb = argc > 1 ? argv[1] : "";
@@ -345,6 +386,10 @@ int main(int argc, char **argv)
         return swap(argv[2], argv[3], atol(argv[4]));
     if (strcmp(verb, "bypass") == 0)
         return bypass();
+    if (argc >= 3 && strcmp(verb, "deep") == 0)
+        return run_deep(argv + 2);
+    if (argc >= 4 && strcmp(verb, "as") == 0)
+        return run_as(argv[2], argv + 2);
     if (strcmp(verb, "reach") == 0)
         return reach();
     fputs("usage: see attack.c\n", stderr);

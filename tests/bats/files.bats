@@ -18,6 +18,8 @@ name: refusing
 extends: agent-default
 on_violation: { low: deny, medium: deny, high: deny, critical: deny }
 END
+    sed 's/^name: .*/name: bare/; $a floor: off' "$WORLD/policies/refusing.yaml" >"$WORLD/policies/bare.yaml"
+    sed 's/^name: .*/name: strictly/; s/agent-default/strict/' "$WORLD/policies/refusing.yaml" >"$WORLD/policies/strictly.yaml"
     start_engines
 }
 
@@ -39,13 +41,23 @@ teardown() {
     rm -rf "$WORLD"/log/* "$WORLD/volumes"
 }
 
-# all_attacks_fail ENGINE
+# furnished ENGINE NAME: a container to be, with a repository in its workspace.
+furnished() {
+    prepare "$1" "$2"
+    furnish_workspace "$(workspace_of "$1" "$2")"
+}
+
+# judge ENGINE NAME TABLE [OPTION…]: what was said of the table is in $NOTES/said.
+judge() {
+    /usr/bin/python3 "$files_lib/judge.py" "$3" "$NOTES/said" "$(trace_of "$(watched_id "$1" "$2")")" "${@:4}" >&2
+}
+
+# all_attacks_fail ENGINE [OPTION…]
 all_attacks_fail() {
-    prepare "$1" box
-    furnish_workspace "$(workspace_of "$1" box)"
+    furnished "$1" box
     run_by "$1" box attack reach <"$files_lib/attacks.txt" >"$NOTES/said" 2>&1 || fail "$(cat "$NOTES/said")"
     trace_is_complete "$(watched_id "$1" box)"
-    /usr/bin/python3 "$files_lib/judge.py" "$files_lib/attacks.txt" "$NOTES/said" "$(trace_of "$(watched_id "$1" box)")" "${@:2}" >&2
+    judge "$1" box "$files_lib/attacks.txt" "${@:2}"
 }
 
 @test "runc: every attack by every way is refused, and recorded with its true path and its process" {
@@ -58,6 +70,177 @@ all_attacks_fail() {
 
 @test "podman: every attack by every way is refused, and recorded with its true path and its process" {
     all_attacks_fail podman --lenient
+}
+
+@test "without a floor the same attacks are refused, and a file that may not be made is not there" {
+    configure default_policy bare
+    all_attacks_fail runc
+    is_gone "$(bundle_of box)/rootfs/etc/made"
+    is_gone "$(workspace_of runc box)/.git/hooks/post-checkout"
+}
+
+@test "a namespace or a mount of its own is no way around, whatever the policy says of syscalls" {
+    cat >"$WORLD/policies/plain.yaml" <<END
+schema_version: "2.0"
+name: plain
+scope: [/workspace]
+defaults: { filesystem: { read: allow, write: allow, exec: allow } }
+rules:
+  - { id: secrets, type: filesystem, action: deny, severity: medium, paths: [/etc/shadow] }
+on_violation: { low: deny, medium: deny, high: deny, critical: deny }
+floor: off
+END
+    configure default_policy plain
+    cat >"$NOTES/table" <<END
+bind read /etc/shadow syscall:mount -
+mount-namespace read /etc/shadow syscall:unshare -
+user-namespace read /etc/shadow syscall:unshare -
+bind-in-user-namespace read /etc/shadow syscall:unshare -
+cloned-namespace read /etc/shadow syscall:clone -
+END
+    furnished runc box
+    edit_config "$(bundle_of box)" '.process.capabilities[] += ["CAP_SYS_ADMIN"]'
+    run_by runc box attack reach <"$NOTES/table" >"$NOTES/said" 2>&1 || fail "$(cat "$NOTES/said")"
+    trace_is_complete "$(id_of box)"
+    judge runc box "$NOTES/table"
+}
+
+# reads_of PATH RULE: a table of the ways that lead to it.
+reads_of() {
+    local way
+    for way in plain relative dotdot link middle proc-root proc-cwd fd fd-of-directory passed-fd race race-of-links; do
+        echo "$way read $1 = $2"
+    done
+}
+
+@test "under strict nothing of .git is read, by any way" {
+    configure default_policy strictly
+    for engine in runc docker podman; do
+        furnished "$engine" box
+        { reads_of /workspace/.git/HEAD repository; echo plain list /workspace/.git = repository; } >"$NOTES/table"
+        run_by "$engine" box /bin/attack reach <"$NOTES/table" >"$NOTES/said" 2>&1 || fail "$(cat "$NOTES/said")"
+        trace_is_complete "$(watched_id "$engine" box)"
+        judge "$engine" box "$NOTES/table"
+    done
+}
+
+@test "strict itself ends a container that reads .git" {
+    configure default_policy strict
+    for engine in runc docker podman; do
+        furnished "$engine" box
+        run_by "$engine" box /bin/sh -c 'cat /workspace/.git/HEAD; echo still here' >"$NOTES/said" 2>&1 </dev/null || true
+        [ ! -s "$NOTES/said" ] || fail "$(cat "$NOTES/said")"
+        trace_is_complete "$(watched_id "$engine" box)"
+        trace_has "$(watched_id "$engine" box)" '.payload.path == "/workspace/.git/HEAD" and .verdict.action == "killed" and
+            .verdict.policy_rule == "repository" and .payload.process.comm == "cat"'
+    done
+}
+
+# read_is_held ENGINE
+read_is_held() {
+    configure default_policy agent-default
+    furnished "$1" box
+    start_by "$1" box sh -c 'cat /etc/shadow >/workspace/one 2>&1; cat /etc/shadow >/workspace/two 2>&1
+        echo evil >>/workspace/.git/config; echo over >/workspace/over; sleep 1000'
+    id=$(watched_id "$1" box)
+    work=$(workspace_of "$1" box)
+    is_paused_for /etc/shadow
+    retry_until stands_still "$1" box
+    [ ! -s "$work/one" ]
+    sandtrace approve "$(sandtrace pending | jq -r .pause_id)" >/dev/null
+    retry_until contains "$work/one" root:secret
+    is_paused_for /etc/shadow
+    sandtrace deny "$(sandtrace pending | jq -r .pause_id)" >/dev/null
+    is_paused_for /workspace/.git/config
+    retry_until stands_still "$1" box
+    run ! contains "$work/two" root:secret
+    is_gone "$work/over"
+    sandtrace deny "$(sandtrace pending | jq -r .pause_id)" >/dev/null
+    retry_until exists "$work/over"
+    run ! contains "$work/.git/config" evil
+    remove_by "$1" box
+    trace_is_complete "$id"
+    [ "$(trace_count "$id" '.event_type == "security_pause" and .payload.held and .payload.freeze_us > 0')" -eq 3 ]
+    [ "$(trace_count "$id" '.verdict.action == "paused" and .payload.blocked and .payload.path == "/etc/shadow" and .payload.process.comm == "cat"')" -eq 2 ]
+}
+
+# is_paused_for PATH: exactly that waits.
+is_paused_for() { retry_until eval "[ \"\$(sandtrace pending | jq -r .event.payload.path)\" = $1 ]"; }
+
+@test "runc: what breaks the rules waits, the container stands still, and goes on as a person decides" { read_is_held runc; }
+
+@test "docker: what breaks the rules waits, the container stands still, and goes on as a person decides" { read_is_held docker; }
+
+@test "podman: what breaks the rules waits, the container stands still, and goes on as a person decides" { read_is_held podman; }
+
+@test "who comes in by exec is the container; who copies from outside is not" {
+    cat >"$NOTES/table" <<END
+plain read /etc/shadow = secrets
+middle write /workspace/.git/config = repository
+plain unlink /etc/passwd = -
+END
+    for engine in runc docker podman; do
+        furnished "$engine" box
+        start_by "$engine" box sleep 1000
+        id=$(watched_id "$engine" box)
+        exec_by "$engine" box attack reach <"$NOTES/table" >"$NOTES/said"
+        judge "$engine" box "$NOTES/table"
+        events=$(trace_count "$id" true)
+        copy_by "$engine" box:/etc/shadow "$NOTES/copy"
+        contains "$NOTES/copy" root:secret
+        contains "/proc/$(first_process "$engine" box)/root/etc/shadow" root:secret
+        copy_by "$engine" "$NOTES/copy" box:/workspace/copied
+        exists "$(workspace_of "$engine" box)/copied"
+        remove_by "$engine" box
+        trace_is_complete "$id"
+        # Nothing but the end came after.
+        [ "$(trace_count "$id" ".seq > $events and .event_type == \"filesystem\"")" -eq 0 ]
+        rm "$NOTES/copy"
+    done
+}
+
+@test "what would get around it all is refused by every engine" {
+    for engine in runc docker podman; do
+        furnished "$engine" box
+        run_by "$engine" box attack bypass >"$NOTES/said" 2>&1 </dev/null || true
+        [ "$(wc -l <"$NOTES/said")" -ge 14 ]
+        run ! grep ' ok$' "$NOTES/said"
+        trace_is_complete "$(watched_id "$engine" box)"
+    done
+}
+
+@test "a program without a name is the container too, and is recorded as what it is" {
+    furnished runc box
+    run_by runc box sh -c 'for as in memfd deleted; do echo plain read /etc/shadow | attack as $as reach; done' >"$NOTES/said"
+    [ "$(grep -c 'plain read /etc/shadow EPERM' "$NOTES/said")" -eq 2 ]
+    trace_is_complete "$(id_of box)"
+    trace_has "$(id_of box)" '.payload.path == "/etc/shadow" and .payload.blocked and (.payload.process.exe | startswith("/memfd:attack"))'
+    trace_has "$(id_of box)" '.payload.path == "/etc/shadow" and .payload.blocked and (.payload.process.exe | startswith("/workspace/attack-copy"))'
+    trace_has "$(id_of box)" '.payload.op == "exec" and .payload.path == "/workspace/attack-copy"'
+}
+
+@test "under strict a program can't be run from memory" {
+    configure default_policy strictly
+    furnished runc box
+    run_by runc box /bin/attack as memfd list >"$NOTES/said" 2>&1 || true
+    [ "$(cat "$NOTES/said")" = 'memfd EPERM' ] || fail "$(cat "$NOTES/said")"
+}
+
+@test "no file system of the host's is ever marked as a whole" {
+    for engine in runc docker podman; do
+        furnished "$engine" box
+        start_by "$engine" box sleep 1000
+        worker=$(state_of "$(watched_id "$engine" box)" worker)
+        marks=$(cat /proc/"$worker"/fdinfo/* 2>/dev/null | grep '^fanotify [a-z]')
+        grep -q '^fanotify mnt_id:' <<<"$marks"
+        for device in $(sed -n 's/^fanotify sdev:\([0-9a-f]*\) .*/\1/p' <<<"$marks"); do
+            # As the kernel writes it: the major number shifted by 20.
+            device=$((16#$device >> 20)):$((16#$device & 0xfffff))
+            awk -v d="$device" -v w="$WORLD/" '$3 == d && index($5, w) != 1 { exit 1 }' /proc/self/mountinfo ||
+                fail "$device is the host's"
+        done
+        [ "$engine" = runc ] || grep -q '^fanotify sdev:' <<<"$marks"
+    done
 }
 
 # The host's programs, without its configuration.
@@ -103,6 +286,42 @@ no_alarm() {
 
 @test "podman: work in a repository that was there, with compiler, tar, database and server, raises no alarm" {
     daily_work_is_not_touched podman repository
+}
+
+@test "a file's name is recorded to the byte, and forges nothing" {
+    furnished runc box
+    long=$(printf 'n%.0s' $(seq 250))
+    run_by runc box sh -c 'cd /workspace
+        n=$(printf "a\nevil\042,\042seq\042:1}\n{\042seq\042:2}"); echo x >"$n"; cat "$n" >/dev/null
+        n=$(printf "\033[2J\033]0;title\007\r"); echo x >"$n"; rm "$n"
+        n=$(printf "caf\303\251 \377\376\200"); echo x >"$n"; mkdir "$n.d"
+        n=$(printf "/root/.ssh/\n\377"); cat "$n"; rm "$n"
+        i=0; while [ $i -lt 15 ]; do mkdir '"$long"'; cd '"$long"'; i=$((i+1)); done; echo x >deep; cat deep >/dev/null; rm deep; true' >"$NOTES/said" 2>&1 || true
+    trace_is_complete "$(id_of box)"
+    id=$(id_of box)
+    trace_has "$id" '.payload.op == "create" and .payload.path == "/workspace/a\nevil\",\"seq\":1}\n{\"seq\":2}"'
+    trace_has "$id" '.payload.op == "delete" and .payload.path == "/workspace/\u001b[2J\u001b]0;title\u0007\r"'
+    trace_has "$id" '.payload.op == "create" and .payload.path == "/workspace/café ���" and (.payload.path_b64 | @base64d | startswith("/workspace/caf"))'
+    [ "$(trace_value "$id" '.payload.op == "create" and .payload.path_b64' .payload.path_b64 | base64 -d | od -An -c | tr -d ' \n')" = \
+        "$(printf '/workspace/caf\303\251 \377\376\200.d' | od -An -c | tr -d ' \n')" ]
+    trace_has "$id" '.payload.op == "create" and (.payload.path | endswith("/deep")) and (.payload.path | length) == '$((10 + 15 * 251 + 5))
+    trace_has "$id" '.payload.op == "delete" and (.payload.path | endswith("/deep"))'
+    # Each line is one event, and they are numbered without a gap.
+    jq -es 'map(.seq) == [range(1; length + 1)]' "$(trace_of "$id")"
+    LC_ALL=C run ! grep -aP '[\x00-\x09\x0b-\x1f\x7f]' "$(trace_of "$id")"
+}
+
+@test "a path that is longer than any path may be is not a way around" {
+    furnished runc box
+    (cd "$(workspace_of runc box)" && "$ST_BUILDDIR/tests/attack/attack" deep sh -c 'echo fine >file; ln -s /etc/shadow link; ln -s /etc/hosts hosts')
+    run_by runc box sh -c 'cd /workspace; attack deep sh -c "cat file; cat link; echo evil >>hosts; echo evil >made; rm file"' >"$NOTES/said" 2>&1 || true
+    run ! contains "$NOTES/said" root:secret
+    run ! contains "$(bundle_of box)/rootfs/etc/hosts" evil
+    trace_is_complete "$(id_of box)"
+    trace_has "$(id_of box)" '.payload.path == "/etc/shadow" and .payload.blocked'
+    trace_has "$(id_of box)" '.payload.path == "/etc/hosts" and .payload.blocked'
+    # What has no path that could be judged is refused, and recorded without one.
+    [ "$(trace_count "$(id_of box)" '.payload.blocked and .payload.path == null and (.verdict.reason | startswith("not a path"))')" -eq 4 ]
 }
 
 @test "an open for reading is never taken for one for writing, however many there are at once" {

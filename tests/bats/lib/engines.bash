@@ -94,14 +94,14 @@ by() {
 run_by() { by "$1" "$2" "" "${@:3}"; }
 start_by() { by "$1" "$2" detached "${@:3}" >/dev/null </dev/null; }
 
-# exec_by ENGINE NAME ARGUMENT…
+# exec_by ENGINE NAME ARGUMENT…: standard input goes in.
 exec_by() {
     local engine=$1 name=$2
     shift 2
     case $engine in
         runc) runtime exec "$(id_of "$name")" "$@" ;;
-        docker) docker exec "$name" "$@" ;;
-        podman) podman exec "$name" "$@" ;;
+        docker) docker exec -i "$name" "$@" ;;
+        podman) podman exec -i "$name" "$@" ;;
     esac
 }
 
@@ -120,4 +120,34 @@ remove_by() {
         docker) docker rm -f "$2" >/dev/null ;;
         podman) podman rm -f -t 0 "$2" >/dev/null ;;
     esac
+}
+
+# copy_by ENGINE FROM TO: one of them is NAME:PATH. runc has no such thing: through the first process's root.
+copy_by() {
+    case $1 in
+        runc) cp "$(place_by_proc "$2")" "$(place_by_proc "$3")" ;;
+        docker) docker cp "$2" "$3" ;;
+        podman) podman cp "$2" "$3" ;;
+    esac
+}
+
+place_by_proc() {
+    case $1 in
+        *:*) echo "/proc/$(init_pid_of "${1%%:*}")/root${1#*:}" ;;
+        *) echo "$1" ;;
+    esac
+}
+
+# first_process ENGINE NAME: its pid on the host.
+first_process() { trace_value "$(watched_id "$1" "$2")" "$is_start" .payload.pid; }
+
+# stands_still ENGINE NAME: as the kernel says, of the group that its monitor freezes.
+stands_still() {
+    local kind path
+    read -r kind path <<<"$(state_of "$(watched_id "$1" "$2")" freezer)"
+    if [ "$kind" = v1 ]; then
+        [ "$(cat "/sys/fs/cgroup/freezer$path/freezer.state")" = FROZEN ]
+    else
+        cat "/sys/fs/cgroup$path/cgroup.freeze" "/sys/fs/cgroup/unified$path/cgroup.freeze" 2>/dev/null | grep -qx 1
+    fi
 }

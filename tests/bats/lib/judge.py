@@ -2,7 +2,7 @@
 """judge.py TABLE OUTPUT TRACE [--lenient]: was each attack of the table refused, and recorded as what it was?
 
 TABLE has WAY ACT PATH EXPECTED RULE a line: EXPECTED is the path that the record must have (= for PATH), or
-syscall:NAME; RULE is the policy's rule (- for none). OUTPUT is what `attack reach` said of it, in the same
+syscall:NAME; RULE is the policy's rule (- for none, ? for any). OUTPUT is what `attack reach` said of it, in the same
 order. --lenient: a syscall may have been refused by the engine's own profile, which no record tells of.
 Prints what is wrong; says nothing where all is right."""
 import json
@@ -52,7 +52,7 @@ def fault(row, said, events, lenient):
         process = e["payload"]["process"]
         if not e["payload"].get("blocked") or e["verdict"]["action"] != "denied":
             return f'not marked as blocked: {e["verdict"]}'
-        if (e["verdict"]["policy_rule"] or "-") != rule:
+        if rule not in ("?", e["verdict"]["policy_rule"] or "-"):
             return f'by rule {e["verdict"]["policy_rule"]}: {e["verdict"]["reason"]}'
         if process.get("exe") != "/bin/attack" or process.get("comm") != "attack" or process["pid"] <= 1:
             return f"blamed on {process}"
