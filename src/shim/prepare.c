@@ -133,8 +133,7 @@ static int enforce(struct st_oci_config *bundle, const char *dir, const struct s
 {
     struct st_oci_seccomp seccomp = {.listener = plan->listener,
                                      .notify = plan->notify.items,
-                                     .n_notify = plan->notify.n,
-                                     .refuse_user_namespaces = plan->floor};
+                                     .n_notify = plan->notify.n};
 
     if (plan->floor && set_floor(bundle, dir, plan, note, err) < 0)
         return -err->errnum;
