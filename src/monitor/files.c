@@ -3,19 +3,38 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "monitor/leftover.h"
 #include "sensors/access.h"
 #include "sensors/fan.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* NUL-terminated, of at most size bytes; the kernel says no where it is longer than a page. */
+static ssize_t path_of(int fd, char *out, size_t size)
+{
+    char link[32];
+    ssize_t n;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    n = readlink(link, out, size);
+    if (n >= 0)
+        out[n] = '\0';
+    return n;
+}
+
+/* token: the task whose open has made the file; 0: it was there. */
 static void answer(void *ctx, struct st_operation *op, bool allow)
 {
     struct st_files *f = ctx;
+    char path[PATH_MAX];
 
+    if (!allow && op->token && path_of(op->fd, path, sizeof(path) - 1) > 0)
+        st_leftover_remove(f->pipeline->watch, (pid_t)op->token, op->fd, path);
     st_fan_answer(f->fan, &op->fd, allow);
 }
 
@@ -54,12 +73,9 @@ static bool is_setup(struct st_files *f, const struct st_fan_event *ev)
 
 static void describe_object(struct st_files *f, int fd, struct st_event *ev)
 {
-    char link[32];
+    ssize_t n = path_of(fd, f->path, sizeof(f->path) - 1);
     struct stat sb;
-    ssize_t n;
 
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    n = readlink(link, f->path, sizeof(f->path));
     ev->fs.path = n < 0 ? (struct st_str){0} : (struct st_str){.p = f->path, .len = (size_t)n};
     ev->fs.size = ST_UNKNOWN;
     if (fstat(fd, &sb) < 0)
@@ -90,6 +106,11 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, struct st
         return;
     }
     describe_object(f, op->fd, &ev);
+    if (!f->opened && st_leftover_is_new(op->fd, &wanted)) {
+        ev.fs.op = ST_FS_CREATE;
+        ev.fs.access |= ST_ACCESS_CREATE;
+        op->token = (uint64_t)seen->tid;
+    }
     if (f->opened && st_opened_judged(f->opened, seen->tid, ev.fs.path, ev.fs.access)) {
         st_operation_answer(op, true);
         return;
@@ -136,6 +157,24 @@ void st_files_ready(void *ctx, uint32_t events)
     st_fan_read(f->fan, take, f);
 }
 
+/* As "1 file system, 4 mounts; no permission events: /proc /sys". */
+static void describe_marks(struct st_files *f, const struct st_mark_plan *plan, const char *rootfs)
+{
+    size_t n[2] = {0};
+
+    for (size_t i = 0; i < plan->n; i++)
+        if (!plan->list[i].skip)
+            n[plan->list[i].target == ST_FAN_MOUNT]++;
+    st_buf_clear(&f->watched);
+    st_buf_addf(&f->watched, "%zu file systems, %zu mounts", n[0], n[1]);
+    for (size_t i = 0, first = 1; i < plan->n; i++)
+        if (plan->list[i].skip) {
+            st_buf_addf(&f->watched, "%s %s", first ? "; no permission events:" : "",
+                        plan->list[i].mount->point + strlen(rootfs));
+            first = 0;
+        }
+}
+
 static int put_marks(struct st_files *f, const struct st_watch *w, struct st_error *err)
 {
     st_auto_mounts container = {0}, host = {0};
@@ -144,7 +183,10 @@ static int put_marks(struct st_files *f, const struct st_watch *w, struct st_err
     if (st_mounts_read(w->order.pid, &container, err) < 0 || st_mounts_read(0, &host, err) < 0 ||
         st_marks_plan(&container, &host, w->order.rootfs, &plan, err) < 0)
         return -err->errnum;
-    return st_marks_put(f->fan, w->order.pid, st_fan_decide_mask(), &plan, err);
+    if (st_marks_put(f->fan, w->order.pid, st_fan_decide_mask(), &plan, err) < 0)
+        return -err->errnum;
+    describe_marks(f, &plan, w->order.rootfs);
+    return 0;
 }
 
 static void begin(struct st_files *f, struct st_pipeline *p, struct st_watch *w)

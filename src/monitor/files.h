@@ -4,6 +4,7 @@
  * runtime, while it sets the container up, passes too; everybody else is judged. */
 #pragma once
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "monitor/guards.h"
 #include "monitor/opened.h"
@@ -22,12 +23,13 @@ struct st_files {
     dev_t runtime_dev; /* program of the runtime, which the first process is until then */
     ino_t runtime_ino;
     struct st_guards guards;
+    struct st_buf watched; /* which mounts are, for people */
     uint64_t host_uses, setup_uses, overflows;
     struct st_process_facts facts; /* scratch */
     char path[8192];
 };
 
-/* Put the marks; watched and skipped mounts are told to `sensors` as canonical JSON. */
+/* Put the marks. */
 int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w, struct st_error *err);
 
 /* After the loss of a worker: its marks are in the group still, and everything that they report is refused.

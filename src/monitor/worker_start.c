@@ -113,7 +113,8 @@ int st_worker_record_start(struct st_worker *w, struct st_error *err)
         return st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_KERNEL, payload.data, payload.len, true,
                                 err);
     }
-    st_record_start(&payload, w->watch, &facts, getpid());
+    st_record_start(&payload, w->watch, &facts, w->watch->fan >= 0 ? st_buf_cstr(&w->files.watched) : NULL,
+                    getpid());
     if (st_pipeline_note(&w->pipeline, ST_EV_LIFECYCLE, ST_TIER_KERNEL, payload.data, payload.len, true,
                          err) < 0)
         return -err->errnum;

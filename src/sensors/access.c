@@ -26,8 +26,10 @@ static struct st_wanted by_flags(unsigned long flags)
     /* O_TRUNC empties even what is opened for reading. O_CREAT alone opens an existing file as it is. */
     if (flags & O_TRUNC)
         w.access |= ST_ACCESS_WRITE;
-    if (flags & O_CREAT)
+    if (flags & O_CREAT) {
         w.creates = 1;
+        w.excl = (flags & O_EXCL) != 0;
+    }
     return w;
 }
 

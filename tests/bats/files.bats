@@ -243,6 +243,22 @@ END
     done
 }
 
+@test "by the hooks directory alone opens are decided, nothing is left of a file that may not be made, and the trace says what is missing" {
+    install_hooks
+    furnished podman box
+    volume=(-v "$(workspace_of podman box):/workspace")
+    { reads_of /etc/shadow secrets; sed -n '/^[a-z-]* \(write\|both\|overwrite\|create\) /p' "$files_lib/attacks.txt"; } >"$NOTES/table"
+    by_hooks -i --name box "${volume[@]}" localhost/box attack reach <"$NOTES/table" >"$NOTES/said" 2>&1 || fail "$(cat "$NOTES/said")"
+    id=$(podman_id box)
+    trace_is_complete "$id"
+    judge podman box "$NOTES/table" --lenient
+    is_gone "$(workspace_of podman box)/.git/hooks/post-checkout"
+    podman diff --format json box | jq -e '[.. | strings | select(endswith("/etc/made") or endswith("/opt"))] == []'
+    trace_has "$id" "$is_start and (.payload.sensors | any(.name == \"files\" and .kind == \"fanotify\" and .state == \"on\"))"
+    trace_has "$id" "$is_start and (.payload.sensors | any(.name == \"mutations\" and .state == \"degraded\" and (.detail | contains(\"without the shim\"))))"
+    trace_has "$id" "$is_start and (.payload.sensors | any(.name == \"floor\" and .state == \"off\"))"
+}
+
 # The host's programs, without its configuration.
 host_programs='/usr:/usr:ro /usr/lib:/lib:ro /usr/lib64:/lib64:ro'
 
