@@ -99,11 +99,20 @@ static const struct {
     const char *name;
     int nr;
 } bypasses[] = {
-    {ROW(io_uring_setup)}, {ROW(open_by_handle_at)}, {ROW(name_to_handle_at)},
-    {ROW(open_tree)},      {ROW(open_tree_attr)},    {ROW(move_mount)},
-    {ROW(fsopen)},         {ROW(fsconfig)},          {ROW(fsmount)},
-    {ROW(fspick)},         {ROW(mount_setattr)},     {ROW(fanotify_init)},
-    {ROW(mount)},          {ROW(setns)},
+    {ROW(io_uring_setup)},
+    {ROW(open_by_handle_at)},
+    {ROW(name_to_handle_at)},
+    {ROW(open_tree)},
+    {ROW(open_tree_attr)},
+    {ROW(move_mount)},
+    {ROW(fsopen)},
+    {ROW(fsconfig)},
+    {ROW(fsmount)},
+    {ROW(fspick)},
+    {ROW(mount_setattr)},
+    {ROW(fanotify_init)},
+    {ROW(mount)},
+    {ROW(setns)},
 };
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))

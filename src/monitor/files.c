@@ -112,11 +112,22 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, struct st
         op->token = (uint64_t)seen->tid;
     }
     if (f->opened && st_opened_judged(f->opened, seen->tid, ev.fs.path, ev.fs.access)) {
+        st_summary_identify(&f->pipeline->summary, &ev.fs);
         st_operation_answer(op, true);
         return;
     }
     st_guards_name(&f->guards, &ev);
     st_pipeline_use(f->pipeline, &ev, op, seen_ns);
+}
+
+/* Whoever closed it, it is of the summary only if the container wrote it. */
+static void note_closed(struct st_files *f, int event_fd)
+{
+    st_auto_fd fd = event_fd;
+    struct st_event ev = {0};
+
+    describe_object(f, fd, &ev);
+    st_summary_closed(&f->pipeline->summary, &ev.fs);
 }
 
 static void take(void *ctx, const struct st_fan_event *seen)
@@ -125,6 +136,11 @@ static void take(void *ctx, const struct st_fan_event *seen)
     int64_t seen_ns = st_now_mono_ns();
     st_auto_operation op = {.answerer = seen->fd >= 0 ? answer : NULL, .ctx = f, .fd = seen->fd};
 
+    if (seen->closed) {
+        op.answerer = NULL;
+        note_closed(f, seen->fd);
+        return;
+    }
     if (seen->overflow) {
         note_overflow(f);
         return;
@@ -147,6 +163,12 @@ static void take(void *ctx, const struct st_fan_event *seen)
     } else {
         judge(f, seen, &op, seen_ns);
     }
+}
+
+void st_files_drain(struct st_files *f)
+{
+    while (f->pipeline && st_fan_read(f->fan, take, f) > 0)
+        continue;
 }
 
 void st_files_ready(void *ctx, uint32_t events)

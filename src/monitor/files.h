@@ -38,3 +38,6 @@ void st_files_take_over(struct st_files *f, struct st_pipeline *p, struct st_wat
 
 /* Loop handler. */
 void st_files_ready(void *ctx, uint32_t events);
+
+/* What was reported and not read yet, when the container has ended. */
+void st_files_drain(struct st_files *f);

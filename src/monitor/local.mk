@@ -33,6 +33,7 @@ libmonitor_a_SOURCES = \
 	%D%/record.c %D%/record.h \
 	%D%/ring.c %D%/ring.h \
 	%D%/statefile.c %D%/statefile.h \
+	%D%/summary.c %D%/summary.h \
 	%D%/warden.c %D%/warden.h \
 	%D%/watch.c %D%/watch.h \
 	%D%/worker.c %D%/worker.h \

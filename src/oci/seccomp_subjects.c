@@ -77,9 +77,9 @@ const struct st_seccomp_subject *st_seccomp_find(const struct st_seccomp_subject
 
 bool st_seccomp_is_taken(const struct st_seccomp_subject *subject)
 {
-    return subject && (subject->fate == ST_SECCOMP_PERMITTED || (subject->fate == ST_SECCOMP_BY_ARGUMENTS &&
-                                                                 subject->treatment !=
-                                                                     ST_SECCOMP_ASK_NAMESPACE));
+    return subject &&
+           (subject->fate == ST_SECCOMP_PERMITTED ||
+            (subject->fate == ST_SECCOMP_BY_ARGUMENTS && subject->treatment != ST_SECCOMP_ASK_NAMESPACE));
 }
 
 static int add(struct st_seccomp_subjects *all, const char *name, enum st_seccomp_treatment treatment,

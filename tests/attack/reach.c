@@ -329,10 +329,10 @@ static const struct {
     const char *name;
     int (*make)(const char *path);
 } acts[] = {
-    {"read", do_read},         {"list", do_list},       {"write", do_write},   {"both", do_both},
-    {"create", do_create},     {"overwrite", do_overwrite}, {"unlink", unlink}, {"rmdir", rmdir},
-    {"rename", do_rename},     {"replace", do_replace}, {"link", do_link},     {"truncate", do_truncate},
-    {"chmod", do_chmod},       {"chown", do_chown},     {"mkdir", do_mkdir},   {"symlink", do_symlink},
+    {"read", do_read},     {"list", do_list},           {"write", do_write}, {"both", do_both},
+    {"create", do_create}, {"overwrite", do_overwrite}, {"unlink", unlink},  {"rmdir", rmdir},
+    {"rename", do_rename}, {"replace", do_replace},     {"link", do_link},   {"truncate", do_truncate},
+    {"chmod", do_chmod},   {"chown", do_chown},         {"mkdir", do_mkdir}, {"symlink", do_symlink},
     {"exec", do_exec},
 };
 

@@ -259,6 +259,30 @@ END
     trace_has "$id" "$is_start and (.payload.sensors | any(.name == \"floor\" and .state == \"off\"))"
 }
 
+# listed LIST PATH: the size that the last summary's list has for it; nothing where it has none.
+listed() { trace_value "$id" '.event_type == "filesystem_summary"' ".payload.$1[] | select(.path == \"$2\") | .size"; }
+
+@test "at the end the trace sums up what was made, changed and removed, with sizes" {
+    for engine in runc docker podman; do
+        furnished "$engine" box
+        run_by "$engine" box sh -c 'cd /workspace; printf 12345 >made; printf 123 >>file; echo gone >gone; rm gone; rm .git/description
+            mkdir dir; printf 1234567 >dir/a; mv dir moved; printf 12 >tmp; mv tmp made2; cat file >/dev/null
+            exec 3>open; printf 1234 >&3; echo evil >>/etc/hosts; rm /etc/passwd; true' </dev/null >"$NOTES/said" 2>&1
+        id=$(watched_id "$engine" box)
+        trace_is_complete "$id"
+        [ "$(trace_count "$id" '.event_type == "filesystem_summary"')" -eq 1 ]
+        [ "$(listed files_created /workspace/made)" = 5 ]
+        [ "$(listed files_created /workspace/made2)" = 2 ]
+        [ "$(listed files_created /workspace/moved/a)" = 7 ]
+        [ "$(listed files_created /workspace/open)" = 4 ]
+        [ "$(listed files_modified /workspace/file)" = 11 ]
+        [ "$(listed files_deleted /workspace/.git/description)" -gt 10 ]
+        [ "$(trace_value "$id" '.event_type == "filesystem_summary"' '[.payload.files_created[], .payload.files_modified[] | .path] | sort | join(" ")')" = \
+            '/workspace/file /workspace/made /workspace/made2 /workspace/moved /workspace/moved/a /workspace/open' ]
+        [ "$(trace_value "$id" '.event_type == "filesystem_summary"' .payload.total_bytes_written)" -eq $((5 + 2 + 7 + 4 + 11)) ]
+    done
+}
+
 # The host's programs, without its configuration.
 host_programs='/usr:/usr:ro /usr/lib:/lib:ro /usr/lib64:/lib64:ro'
 
