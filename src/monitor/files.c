@@ -98,6 +98,7 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, struct st
                           .wall_us = st_now_wall_us(),
                           .process = f->facts.process,
                           .fs = {.op = seen->exec ? ST_FS_EXEC : ST_FS_OPEN, .access = wanted.access}};
+    bool judged;
 
     /* The kernel reports an execution twice: as that, decided already, and as the open that it does for it.
      */
@@ -111,12 +112,14 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, struct st
         ev.fs.access |= ST_ACCESS_CREATE;
         op->token = (uint64_t)seen->tid;
     }
-    if (f->opened && st_opened_judged(f->opened, seen->tid, ev.fs.path, ev.fs.access)) {
+    judged = f->opened && st_opened_judged(f->opened, seen->tid, ev.fs.path, ev.fs.access);
+    st_guards_name(&f->guards, &ev);
+    /* What was judged was the name. Behind it is another object now, which is guarded? Then nothing was. */
+    if (judged && !ev.fs.target.p) {
         st_summary_identify(&f->pipeline->summary, &ev.fs);
         st_operation_answer(op, true);
         return;
     }
-    st_guards_name(&f->guards, &ev);
     st_pipeline_use(f->pipeline, &ev, op, seen_ns);
 }
 

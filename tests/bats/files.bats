@@ -105,6 +105,23 @@ END
     judge runc box "$NOTES/table"
 }
 
+@test "a permission for one open is not good for another object that has got its name" {
+    prepare runc box
+    work=$(workspace_of runc box)
+    chmod 777 "$work"
+    chmod 644 "$(bundle_of box)/rootfs/etc/shadow"
+    ln "$(bundle_of box)/rootfs/etc/shadow" "$work/link"
+    echo fine >"$work/x"
+    chmod 444 "$work/x"
+    chown 1000:1000 "$work/x"
+    edit_config "$(bundle_of box)" '.process.user = {uid: 1000, gid: 1000}'
+    # Allowed by the policy, refused by the file's mode: nothing was opened, by this process.
+    run_by runc box sh -c 'cd /workspace; read y <>x; mv link x; read y <x && echo "got $y"' >"$NOTES/said" 2>&1 || true
+    run ! contains "$NOTES/said" root:secret
+    trace_is_complete "$(id_of box)"
+    trace_has "$(id_of box)" '.payload.path == "/etc/shadow" and .payload.target == "/workspace/x" and .payload.blocked'
+}
+
 # reads_of PATH RULE: a table of the ways that lead to it.
 reads_of() {
     local way
