@@ -250,12 +250,12 @@ END
         worker=$(state_of "$(watched_id "$engine" box)" worker)
         marks=$(cat /proc/"$worker"/fdinfo/* 2>/dev/null | grep '^fanotify [a-z]')
         grep -q '^fanotify mnt_id:' <<<"$marks"
-        for device in $(sed -n 's/^fanotify sdev:\([0-9a-f]*\) .*/\1/p' <<<"$marks"); do
+        while read -r device; do
             # As the kernel writes it: the major number shifted by 20.
             device=$((16#$device >> 20)):$((16#$device & 0xfffff))
             awk -v d="$device" -v w="$WORLD/" '$3 == d && index($5, w) != 1 { exit 1 }' /proc/self/mountinfo ||
                 fail "$device is the host's"
-        done
+        done < <(sed -n 's/^fanotify sdev:\([0-9a-f]*\) .*/\1/p' <<<"$marks")
         [ "$engine" = runc ] || grep -q '^fanotify sdev:' <<<"$marks"
     done
 }

@@ -82,8 +82,8 @@ static void a_file_whose_path_is_lost_is_known_by_its_inode(void **state)
     (void)state;
     create(&s, "/w/open");
     st_summary_identify(&s, &(struct st_ev_filesystem){.path = ST_STR_LIT("/w/open"), .dev = 5, .ino = 6});
-    st_summary_closed(
-        &s, &(struct st_ev_filesystem){.path = ST_STR_LIT("/open"), .dev = 5, .ino = 6, .size = 9});
+    st_summary_closed(&s,
+                      &(struct st_ev_filesystem){.path = ST_STR_LIT("/open"), .dev = 5, .ino = 6, .size = 9});
     st_summary_closed(
         &s, &(struct st_ev_filesystem){.path = ST_STR_LIT("/host"), .dev = 5, .ino = 7, .size = 99});
     is(&s, "{\"files_created\":[{\"path\":\"/w/open\",\"size\":9}],\"files_deleted\":[],"

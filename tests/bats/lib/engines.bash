@@ -40,7 +40,7 @@ make_bundle_rootfs() { make_rootfs "$1" && furnish_root "$1"; }
 start_engines() {
     require_docker
     require_podman
-    start_dockerd
+    start_dockerd --log-level warn
     configure_podman
     make_root=make_bundle_rootfs make_image localhost/box:latest "$WORLD/box.tar" sh
     docker load -q -i "$WORLD/box.tar" >"$NOTES/load.log"
@@ -72,10 +72,10 @@ prepare() {
 
 # by ENGINE NAME HOW ARGUMENT…: HOW is empty or detached. What is in MOUNTS (host:place:ro) is there too.
 by() {
-    local engine=$1 name=$2 how=${3:+-d} volume=()
+    local engine=$1 name=$2 how=$3 options=(-i --name "$2") each
     shift 3
-    for each in ${MOUNTS:-}; do volume+=(-v "$each"); done
-    volume+=(-v "$(workspace_of "$engine" "$name"):/workspace")
+    for each in ${MOUNTS:-}; do options+=(-v "$each"); done
+    options+=(-v "$(workspace_of "$engine" "$name"):/workspace" ${how:+-d})
     case $engine in
         runc)
             edit_config "$(bundle_of "$name")" --arg mounts "${MOUNTS:-}" '.process.args = $ARGS.positional | .mounts +=
@@ -86,8 +86,8 @@ by() {
                 runtime run --bundle "$(bundle_of "$name")" "$(id_of "$name")"
             fi
             ;;
-        docker) docker run -i $how --network none --name "$name" "${volume[@]}" localhost/box "$@" ;;
-        podman) podman_run -i $how --name "$name" "${volume[@]}" localhost/box "$@" ;;
+        docker) docker run --network none "${options[@]}" localhost/box "$@" ;;
+        podman) podman_run "${options[@]}" localhost/box "$@" ;;
     esac
 }
 
