@@ -66,6 +66,8 @@ static bool is_setup(struct st_files *f, const struct st_fan_event *ev)
 
     if (f->facts.leader == f->init && !f->init_runs) {
         f->init_runs = ev->exec;
+        if (ev->exec)
+            st_late_begin(&f->late);
         return !ev->exec;
     }
     return !ev->exec && p->n_ancestry > 0 && runs_runtime(f, ev->tid) && f->facts.parent_outside;
@@ -211,13 +213,18 @@ static int put_marks(struct st_files *f, const struct st_watch *w, struct st_err
     if (st_marks_put(f->fan, w->order.pid, st_fan_decide_mask(), &plan, err) < 0)
         return -err->errnum;
     describe_marks(f, &plan, w->order.rootfs);
+    st_late_open(&f->late, f->pipeline, &container, &plan);
     return 0;
 }
 
 static void begin(struct st_files *f, struct st_pipeline *p, struct st_watch *w)
 {
-    *f = (struct st_files){
-        .pipeline = p, .fan = w->fan, .init = w->order.pid, .self = getpid(), .warden = w->warden};
+    *f = (struct st_files){.pipeline = p,
+                           .fan = w->fan,
+                           .late = ST_LATE_NONE,
+                           .init = w->order.pid,
+                           .self = getpid(),
+                           .warden = w->warden};
     st_watch_members(w, &f->members);
 }
 

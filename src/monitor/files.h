@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "monitor/guards.h"
+#include "monitor/late.h"
 #include "monitor/opened.h"
 #include "monitor/pipeline.h"
 #include "sensors/marks.h"
@@ -23,6 +24,7 @@ struct st_files {
     dev_t runtime_dev; /* program of the runtime, which the first process is until then */
     ino_t runtime_ino;
     struct st_guards guards;
+    struct st_late late;
     struct st_buf watched; /* which mounts are, for people */
     uint64_t host_uses, setup_uses, overflows;
     struct st_process_facts facts; /* scratch */

@@ -9,16 +9,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 #define NEW_US 1000000
 #define TOUCHED_US 100000 /* an overlay makes a file elsewhere and moves it to its place */
-#define WAIT_MS 500
 
 static int64_t microseconds(const struct statx_timestamp *t)
 {
@@ -62,31 +59,6 @@ static int open_parent(const struct st_watch *w, int fd, const char *path, const
     return st_steal_fd(&parent);
 }
 
-/* A performer opens nothing on the container's file systems: it does not wait for us while we wait for it. */
-static int send_and_wait(const struct st_watch *w, const struct st_errand *e, int parent)
-{
-    int fds[ST_ERRAND_FDS] = {-1, parent, parent, parent}, pair[2], rc, got = -1;
-    struct st_errand_result result = {.error = EIO};
-    struct pollfd answer = {.events = POLLIN};
-    st_auto_fd ours = -1, theirs = -1;
-
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-        return -errno;
-    answer.fd = ours = pair[0];
-    fds[ST_ERRAND_REPLY] = theirs = pair[1];
-    rc = st_errand_send(w->errands, e, fds);
-    if (rc < 0)
-        return rc;
-    st_close(&theirs);
-    while ((rc = poll(&answer, 1, WAIT_MS)) < 0 && errno == EINTR)
-        continue;
-    if (rc <= 0)
-        return rc < 0 ? -errno : -ETIMEDOUT;
-    rc = st_errand_result(ours, &result, &got);
-    st_close(&got);
-    return rc == 1 ? -result.error : -EIO;
-}
-
 int st_leftover_remove(const struct st_watch *w, pid_t tid, int fd, const char *path)
 {
     struct st_errand e = {.kind = ST_ERRAND_UNLINK, .tid = tid, .by_name = 1};
@@ -99,5 +71,5 @@ int st_leftover_remove(const struct st_watch *w, pid_t tid, int fd, const char *
     if (parent < 0)
         return parent;
     memcpy(e.name, slash + 1, strlen(slash + 1) + 1);
-    return send_and_wait(w, &e, parent);
+    return st_errand_do(w->errands, &e, parent);
 }

@@ -129,6 +129,7 @@ static void on_init_exit(void *ctx, uint32_t events)
     (void)events;
     w->exited = true;
     st_loop_remove(&w->loop, w->watch->life.pidfd);
+    st_late_close(&w->files.late, &w->loop);
     st_pauses_end_all(&w->pipeline.pauses, true);
     w->stop.status_known = st_lifecycle_status(&w->watch->life, &w->stop.status);
     if (container_gone(w)) {
@@ -280,6 +281,8 @@ static int attach(struct st_worker *w, struct st_error *err)
         return st_fail(err, -rc, "watch the container");
     if (w->watch->fan >= 0) {
         rc = st_loop_add(&w->loop, "files", w->watch->fan, EPOLLIN, st_files_ready, &w->files);
+        if (rc == 0)
+            rc = st_late_attach(&w->files.late, &w->loop);
         if (rc < 0)
             return st_fail(err, -rc, "watch the filesystem");
     }

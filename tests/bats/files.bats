@@ -37,6 +37,7 @@ teardown() {
     remove_all_containers
     remove_all_docker_containers
     remove_all_podman_containers
+    unmount_below "$WORLD/volumes"
     nothing_left_behind
     rm -rf "$WORLD"/log/* "$WORLD/volumes"
 }
@@ -120,6 +121,42 @@ END
     run ! contains "$NOTES/said" root:secret
     trace_is_complete "$(id_of box)"
     trace_has "$(id_of box)" '.payload.path == "/etc/shadow" and .payload.target == "/workspace/x" and .payload.blocked'
+}
+
+@test "a mount that the runtime makes after the hook is watched like those before" {
+    configure default_policy bare
+    echo plain read /etc/shadow = secrets >"$NOTES/table"
+    prepare runc box
+    edit_config "$(bundle_of box)" '.linux.readonlyPaths += ["/etc"]'
+    run_by runc box attack reach <"$NOTES/table" >"$NOTES/said" 2>&1
+    trace_is_complete "$(id_of box)"
+    judge runc box "$NOTES/table"
+    trace_has "$(id_of box)" '.event_type == "sensor" and .payload.name == "files" and .payload.state == "on" and (.payload.detail | endswith("/etc"))'
+}
+
+@test "a mount that comes in from the host later is watched from then on" {
+    echo plain read /volume/late/etc/shadow = volume >"$NOTES/table"
+    sed 's/^name: .*/name: late/; $a rules: [{ id: volume, type: filesystem, action: deny, paths: ["/volume/**/shadow"] }]' \
+        "$WORLD/policies/refusing.yaml" >"$WORLD/policies/late.yaml"
+    configure default_policy late
+    mkdir -p "$WORLD/volumes/shared/late" "$WORLD/volumes/other/etc"
+    echo secret >"$WORLD/volumes/other/etc/shadow"
+    mount --bind "$WORLD/volumes/shared" "$WORLD/volumes/shared"
+    mount --make-private "$WORLD/volumes/shared"
+    mount --make-shared "$WORLD/volumes/shared"
+    for engine in docker podman; do
+        prepare "$engine" box
+        MOUNTS=$WORLD/volumes/shared:/volume:rslave start_by "$engine" box sleep 1000
+        id=$(watched_id "$engine" box)
+        mount --bind "$WORLD/volumes/other" "$WORLD/volumes/shared/late"
+        retry_until trace_has "$id" '.event_type == "sensor" and .payload.name == "files" and (.payload.detail | endswith("/volume/late"))'
+        exec_by "$engine" box attack reach <"$NOTES/table" >"$NOTES/said"
+        umount "$WORLD/volumes/shared/late"
+        judge "$engine" box "$NOTES/table"
+        remove_by "$engine" box
+        trace_is_complete "$id"
+    done
+    umount "$WORLD/volumes/shared"
 }
 
 # reads_of PATH RULE: a table of the ways that lead to it.
@@ -210,6 +247,7 @@ END
         exists "$(workspace_of "$engine" box)/copied"
         remove_by "$engine" box
         trace_is_complete "$id"
+        [ "$(trace_count "$id" '.event_type == "sensor"')" -eq 0 ]
         # Nothing but the end came after.
         [ "$(trace_count "$id" ".seq > $events and .event_type == \"filesystem\"")" -eq 0 ]
         rm "$NOTES/copy"
