@@ -76,23 +76,32 @@ static void forget(struct st_summary *s, struct st_summary_file *f)
     s->free = (uint16_t)(f - s->list + 1);
 }
 
-/* NULL: there is no room. */
-static struct st_summary_file *new_file(struct st_summary *s, struct st_str path)
+static struct st_summary_file *free_place(struct st_summary *s)
 {
     struct st_summary_file *f = at(s, s->free);
 
-    if (!s->chains)
-        s->chains = st_xcalloc(CHAINS, sizeof(*s->chains));
     if (f) {
         s->free = f->next;
-    } else if (s->n < ST_SUMMARY_FILES) {
-        if ((s->n & (s->n - 1)) == 0)
-            s->list = st_xrealloc(s->list, (s->n ? 2 * s->n : 1) * sizeof(*s->list));
-        f = &s->list[s->n++];
-    } else {
+        return f;
+    }
+    if (s->n == ST_SUMMARY_FILES)
+        return NULL;
+    if ((s->n & (s->n - 1)) == 0)
+        s->list = st_xrealloc(s->list, (s->n ? 2 * s->n : 1) * sizeof(*s->list));
+    return &s->list[s->n++];
+}
+
+/* NULL: there is no room. */
+static struct st_summary_file *new_file(struct st_summary *s, struct st_str path)
+{
+    struct st_summary_file *f = free_place(s);
+
+    if (!f) {
         s->omitted++;
         return NULL;
     }
+    if (!s->chains)
+        s->chains = st_xcalloc(CHAINS, sizeof(*s->chains));
     *f = (struct st_summary_file){.size = ST_UNKNOWN};
     put_in(s, f, path);
     return f;
