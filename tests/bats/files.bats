@@ -167,11 +167,12 @@ reads_of() {
     done
 }
 
-@test "under strict nothing of .git is read, by any way" {
+@test "under strict nothing of .git is read and nothing else than installed is run, by any way" {
     configure default_policy strictly
     for engine in runc docker podman; do
         furnished "$engine" box
         { reads_of /workspace/.git/HEAD repository; echo plain list /workspace/.git = repository; } >"$NOTES/table"
+        printf '%s /home/agent/tool = -\n' 'plain exec' 'link exec' 'fd exec' >>"$NOTES/table"
         run_by "$engine" box /bin/attack reach <"$NOTES/table" >"$NOTES/said" 2>&1 || fail "$(cat "$NOTES/said")"
         trace_is_complete "$(watched_id "$engine" box)"
         judge "$engine" box "$NOTES/table"

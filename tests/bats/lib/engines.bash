@@ -17,6 +17,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/podman.bash"
 furnish_root() {
     mkdir -p "$1"/root/.ssh "$1"/home/agent/.ssh "$1"/var/empty
     cp "$ST_BUILDDIR/tests/attack/attack" "$1/bin/attack"
+    ln "$1/bin/attack" "$1/home/agent/tool"
     echo 'root:secret' >"$1/etc/shadow"
     ln "$1/etc/shadow" "$1/etc/second-name"
     echo '127.0.0.1 localhost' >"$1/etc/hosts"
