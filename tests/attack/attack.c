@@ -10,6 +10,7 @@
  *   attack reach                   what standard input says: see reach.h
  *   attack deep COMMAND…           in a directory whose path is longer than any path may be
  *   attack as memfd|deleted VERB…  the same by a program that has no name any more */
+#include "bypass.h"
 #include "calls.h"
 #include "reach.h"
 
@@ -242,86 +243,6 @@ static int swap(const char *in, const char *out, long n)
     stop = true;
     pthread_join(thread, NULL);
     printf("swap ok %ld floor %ld\n", ok, floor);
-    return 0;
-}
-
-/* ---- around it ---- */
-
-/* In a child: some of these are answered with a signal. */
-static void attempt(const char *what, long (*make)(void))
-{
-    pid_t child = fork();
-    int status;
-
-    if (child == 0) {
-        say(what, make());
-        _exit(0);
-    }
-    waitpid(child, &status, 0);
-    if (WIFSIGNALED(status))
-        printf("%s %s\n", what, sigabbrev_np(WTERMSIG(status)));
-}
-
-#define BYPASS(name, ...)                                                                                    \
-    static long try_##name(void)                                                                             \
-    {                                                                                                        \
-        return __VA_ARGS__;                                                                                  \
-    }
-
-BYPASS(io_uring_setup, syscall(SYS_io_uring_setup, 4, (char[256]){0}))
-BYPASS(open_by_handle_at, syscall(SYS_open_by_handle_at, AT_FDCWD, (char[256]){0}, O_RDONLY))
-BYPASS(name_to_handle_at, syscall(SYS_name_to_handle_at, AT_FDCWD, "/", (char[256]){0}, (char[8]){0}, 0))
-BYPASS(open_tree, syscall(SYS_open_tree, AT_FDCWD, "/", 1))
-BYPASS(move_mount, syscall(SYS_move_mount, -1, "", AT_FDCWD, "/", 4))
-BYPASS(fsopen, syscall(SYS_fsopen, "tmpfs", 0))
-BYPASS(fsconfig, syscall(SYS_fsconfig, -1, 6, 0, 0, 0))
-BYPASS(fsmount, syscall(SYS_fsmount, -1, 0, 0))
-BYPASS(fspick, syscall(SYS_fspick, AT_FDCWD, "/", 0))
-BYPASS(mount_setattr, syscall(442, AT_FDCWD, "/", 0, (char[32]){0}, 32))
-BYPASS(fanotify_init, syscall(SYS_fanotify_init, 0, 0))
-BYPASS(unshare_user, unshare(CLONE_NEWUSER))
-BYPASS(clone_user, syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0))
-BYPASS(clone3, syscall(SYS_clone3, (char[88]){0}, 88))
-#ifdef __x86_64__
-BYPASS(x32, syscall(0x40000000 + SYS_mkdir, "/outside/x32", 0755))
-
-/* mkdir by the 32-bit gate; the path must be below 4 GiB. */
-static long try_i386(void)
-{
-    static const char path[] = "/outside/i386";
-    long rc;
-
-    __asm__ volatile("int $0x80"
-                     : "=a"(rc)
-                     : "a"(39), "b"((unsigned)(unsigned long)path), "c"(0755)
-                     : "memory");
-    if ((int)rc < 0)
-        errno = -(int)rc;
-    return (int)rc < 0 ? -1 : 0;
-}
-#endif
-
-static int bypass(void)
-{
-#define TRY(name) attempt(#name, try_##name)
-    TRY(io_uring_setup);
-    TRY(open_by_handle_at);
-    TRY(name_to_handle_at);
-    TRY(open_tree);
-    TRY(move_mount);
-    TRY(fsopen);
-    TRY(fsconfig);
-    TRY(fsmount);
-    TRY(fspick);
-    TRY(mount_setattr);
-    TRY(fanotify_init);
-    TRY(unshare_user);
-    TRY(clone_user);
-    TRY(clone3);
-#ifdef __x86_64__
-    TRY(x32);
-    TRY(i386);
-#endif
     return 0;
 }
 

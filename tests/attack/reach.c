@@ -295,6 +295,11 @@ static int do_link(const char *path)
     return link(path, own("second"));
 }
 
+static int do_link_followed(const char *path)
+{
+    return linkat(AT_FDCWD, path, AT_FDCWD, own("second"), AT_SYMLINK_FOLLOW);
+}
+
 static int do_truncate(const char *path)
 {
     return truncate(path, 0);
@@ -329,11 +334,12 @@ static const struct {
     const char *name;
     int (*make)(const char *path);
 } acts[] = {
-    {"read", do_read},     {"list", do_list},           {"write", do_write}, {"both", do_both},
-    {"create", do_create}, {"overwrite", do_overwrite}, {"unlink", unlink},  {"rmdir", rmdir},
-    {"rename", do_rename}, {"replace", do_replace},     {"link", do_link},   {"truncate", do_truncate},
-    {"chmod", do_chmod},   {"chown", do_chown},         {"mkdir", do_mkdir}, {"symlink", do_symlink},
-    {"exec", do_exec},
+    {"read", do_read},         {"list", do_list},       {"write", do_write},
+    {"both", do_both},         {"create", do_create},   {"overwrite", do_overwrite},
+    {"unlink", unlink},        {"rmdir", rmdir},        {"rename", do_rename},
+    {"replace", do_replace},   {"link", do_link},       {"link-followed", do_link_followed},
+    {"truncate", do_truncate}, {"chmod", do_chmod},     {"chown", do_chown},
+    {"mkdir", do_mkdir},       {"symlink", do_symlink}, {"exec", do_exec},
 };
 
 /* ---- races: the path, or what it leads to, changes between the check and the use ---- */
