@@ -41,11 +41,14 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/pause.bats \
 	%D%/bats/many.bats \
 	%D%/bats/mutations.bats \
+	%D%/bats/files.bats \
 	%D%/bats/docker.bats \
 	%D%/bats/podman.bats \
 	%D%/bats/containerd.bats
 EXTRA_DIST += \
 	%D%/bats/lib/attack.bash \
+	%D%/bats/lib/attacks.txt \
+	%D%/bats/lib/benign.sh \
 	%D%/bats/lib/bundle.bash \
 	%D%/bats/lib/container.bash \
 	%D%/bats/lib/containerd.bash \
@@ -54,6 +57,8 @@ EXTRA_DIST += \
 	%D%/bats/lib/talk.py \
 	%D%/bats/lib/cri.py \
 	%D%/bats/lib/docker.bash \
+	%D%/bats/lib/engines.bash \
+	%D%/bats/lib/judge.py \
 	%D%/bats/lib/leftovers.bash \
 	%D%/bats/lib/podman.bash \
 	%D%/bats/lib/trace.bash \

@@ -3,8 +3,11 @@
 
 #include "base/cleanup.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#define WAIT_MS 500
 
 static int send_with(int socket, const void *bytes, size_t len, const int *fds, size_t n)
 {
@@ -104,4 +107,28 @@ int st_errand_answer(int reply, int error, int fd)
     struct st_errand_result r = {.error = error};
 
     return send_with(reply, &r, sizeof(r), &fd, fd >= 0 ? 1 : 0);
+}
+
+int st_errand_do(int socket, const struct st_errand *e, int at)
+{
+    int fds[ST_ERRAND_FDS] = {-1, at, at, at}, pair[2], rc, got = -1;
+    struct st_errand_result result = {.error = EIO};
+    struct pollfd answer = {.events = POLLIN};
+    st_auto_fd ours = -1, theirs = -1;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return -errno;
+    answer.fd = ours = pair[0];
+    fds[ST_ERRAND_REPLY] = theirs = pair[1];
+    rc = st_errand_send(socket, e, fds);
+    if (rc < 0)
+        return rc;
+    st_close(&theirs);
+    while ((rc = poll(&answer, 1, WAIT_MS)) < 0 && errno == EINTR)
+        continue;
+    if (rc <= 0)
+        return rc < 0 ? -errno : -ETIMEDOUT;
+    rc = st_errand_result(ours, &result, &got);
+    st_close(&got);
+    return rc == 1 ? -result.error : -EIO;
 }

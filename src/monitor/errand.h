@@ -24,7 +24,8 @@ enum st_errand_kind {
     ST_ERRAND_TRUNCATE,
     ST_ERRAND_CHMOD,
     ST_ERRAND_CHOWN,
-    ST_ERRAND_UTIMES
+    ST_ERRAND_UTIMES,
+    ST_ERRAND_MARK /* watch the mount AT, which appeared later; by_name 0; on nobody's behalf */
 };
 
 struct st_errand {
@@ -54,6 +55,9 @@ struct st_errand_result {
 
 /* The worker's side: 0 or -errno. */
 int st_errand_send(int socket, const struct st_errand *e, const int fds[ST_ERRAND_FDS]);
+/* Send it, with at for all fds, and wait for the answer: only for one whose performer opens nothing on the
+ * container's file systems, and so needs no answer of ours. */
+int st_errand_do(int socket, const struct st_errand *e, int at);
 /* 1: the fd of what was opened, or -1, is the caller's; 0: nobody will answer; -EAGAIN. */
 int st_errand_result(int reply, struct st_errand_result *out, int *fd);
 

@@ -3,22 +3,38 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "policy/rule.h"
+#include "monitor/leftover.h"
 #include "sensors/access.h"
 #include "sensors/fan.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* NUL-terminated, of at most size bytes; the kernel says no where it is longer than a page. */
+static ssize_t path_of(int fd, char *out, size_t size)
+{
+    char link[32];
+    ssize_t n;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    n = readlink(link, out, size);
+    if (n >= 0)
+        out[n] = '\0';
+    return n;
+}
+
+/* token: the task whose open has made the file; 0: it was there. */
 static void answer(void *ctx, struct st_operation *op, bool allow)
 {
     struct st_files *f = ctx;
+    char path[PATH_MAX];
 
+    if (!allow && op->token && path_of(op->fd, path, sizeof(path) - 1) > 0)
+        st_leftover_remove(f->pipeline->watch, (pid_t)op->token, op->fd, path);
     st_fan_answer(f->fan, &op->fd, allow);
 }
 
@@ -50,6 +66,8 @@ static bool is_setup(struct st_files *f, const struct st_fan_event *ev)
 
     if (f->facts.leader == f->init && !f->init_runs) {
         f->init_runs = ev->exec;
+        if (ev->exec)
+            st_late_begin(&f->late);
         return !ev->exec;
     }
     return !ev->exec && p->n_ancestry > 0 && runs_runtime(f, ev->tid) && f->facts.parent_outside;
@@ -57,12 +75,9 @@ static bool is_setup(struct st_files *f, const struct st_fan_event *ev)
 
 static void describe_object(struct st_files *f, int fd, struct st_event *ev)
 {
-    char link[32];
+    ssize_t n = path_of(fd, f->path, sizeof(f->path) - 1);
     struct stat sb;
-    ssize_t n;
 
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    n = readlink(link, f->path, sizeof(f->path));
     ev->fs.path = n < 0 ? (struct st_str){0} : (struct st_str){.p = f->path, .len = (size_t)n};
     ev->fs.size = ST_UNKNOWN;
     if (fstat(fd, &sb) < 0)
@@ -76,29 +91,6 @@ static void describe_object(struct st_files *f, int fd, struct st_event *ev)
         ev->fs.path.len -= 10;
 }
 
-static bool would_refuse(struct st_files *f, const struct st_event *ev)
-{
-    struct st_verdict v = {0};
-
-    st_policy_eval(f->pipeline->policy, f->scratch, ev, &v);
-    return v.result != ST_ALLOW;
-}
-
-/* An object that is guarded under another name is judged by the worse of the two; the name it was reached by
- * is told as the target. */
-static void use_guarded_name(struct st_files *f, struct st_event *ev)
-{
-    const char *name = st_guarded_find(f->guarded, (dev_t)ev->fs.dev, (ino_t)ev->fs.ino);
-    struct st_event guarded = *ev;
-
-    if (!name || (strlen(name) == ev->fs.path.len && memcmp(name, ev->fs.path.p, ev->fs.path.len) == 0))
-        return;
-    guarded.fs.target = ev->fs.path;
-    guarded.fs.path = st_str(name);
-    if (would_refuse(f, &guarded))
-        *ev = guarded;
-}
-
 static void judge(struct st_files *f, const struct st_fan_event *seen, struct st_operation *op,
                   int64_t seen_ns)
 {
@@ -108,6 +100,7 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, struct st
                           .wall_us = st_now_wall_us(),
                           .process = f->facts.process,
                           .fs = {.op = seen->exec ? ST_FS_EXEC : ST_FS_OPEN, .access = wanted.access}};
+    bool judged;
 
     /* The kernel reports an execution twice: as that, decided already, and as the open that it does for it.
      */
@@ -116,12 +109,30 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, struct st
         return;
     }
     describe_object(f, op->fd, &ev);
-    if (f->opened && st_opened_judged(f->opened, seen->tid, ev.fs.path, ev.fs.access)) {
+    if (!f->opened && st_leftover_is_new(op->fd, &wanted)) {
+        ev.fs.op = ST_FS_CREATE;
+        ev.fs.access |= ST_ACCESS_CREATE;
+        op->token = (uint64_t)seen->tid;
+    }
+    judged = f->opened && st_opened_judged(f->opened, seen->tid, ev.fs.path, ev.fs.access);
+    st_guards_name(&f->guards, &ev);
+    /* What was judged was the name. Behind it is another object now, which is guarded? Then nothing was. */
+    if (judged && !ev.fs.target.p) {
+        st_summary_identify(&f->pipeline->summary, &ev.fs);
         st_operation_answer(op, true);
         return;
     }
-    use_guarded_name(f, &ev);
     st_pipeline_use(f->pipeline, &ev, op, seen_ns);
+}
+
+/* Whoever closed it, it is of the summary only if the container wrote it. */
+static void note_closed(struct st_files *f, int event_fd)
+{
+    st_auto_fd fd = event_fd;
+    struct st_event ev = {0};
+
+    describe_object(f, fd, &ev);
+    st_summary_closed(&f->pipeline->summary, &ev.fs);
 }
 
 static void take(void *ctx, const struct st_fan_event *seen)
@@ -130,6 +141,11 @@ static void take(void *ctx, const struct st_fan_event *seen)
     int64_t seen_ns = st_now_mono_ns();
     st_auto_operation op = {.answerer = seen->fd >= 0 ? answer : NULL, .ctx = f, .fd = seen->fd};
 
+    if (seen->closed) {
+        op.answerer = NULL;
+        note_closed(f, seen->fd);
+        return;
+    }
     if (seen->overflow) {
         note_overflow(f);
         return;
@@ -154,6 +170,12 @@ static void take(void *ctx, const struct st_fan_event *seen)
     }
 }
 
+void st_files_drain(struct st_files *f)
+{
+    while (f->pipeline && st_fan_read(f->fan, take, f) > 0)
+        continue;
+}
+
 void st_files_ready(void *ctx, uint32_t events)
 {
     struct st_files *f = ctx;
@@ -162,27 +184,22 @@ void st_files_ready(void *ctx, uint32_t events)
     st_fan_read(f->fan, take, f);
 }
 
-/* What rules refuse, as far as it can be enumerated. Before the marks: see sensors/guarded.h. */
-static int collect_guarded(struct st_files *f, const struct st_watch *w, struct st_error *err)
+/* As "1 file system, 4 mounts; no permission events: /proc /sys". */
+static void describe_marks(struct st_files *f, const struct st_mark_plan *plan, const char *rootfs)
 {
-    const struct st_rule *rules;
-    size_t n = st_policy_rules(f->pipeline->policy, &rules);
-    char path[PATH_MAX + 32];
-    st_auto_fd root = -1;
+    size_t n[2] = {0};
 
-    f->guarded = st_guarded_new();
-    f->scratch = st_counters_new(f->pipeline->policy);
-    snprintf(path, sizeof(path), "/proc/%d/root%s", (int)w->order.pid, w->order.rootfs);
-    root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (root < 0)
-        return st_fail_errno(err, "open the container's root");
-    for (size_t i = 0; i < n; i++) {
-        if (rules[i].type != ST_RULE_FILESYSTEM || rules[i].action != ST_DENY)
-            continue;
-        for (size_t k = 0; k < rules[i].n_paths; k++)
-            st_guarded_collect(f->guarded, root, rules[i].paths[k]);
-    }
-    return 0;
+    for (size_t i = 0; i < plan->n; i++)
+        if (!plan->list[i].skip)
+            n[plan->list[i].target == ST_FAN_MOUNT]++;
+    st_buf_clear(&f->watched);
+    st_buf_addf(&f->watched, "%zu file systems, %zu mounts", n[0], n[1]);
+    for (size_t i = 0, first = 1; i < plan->n; i++)
+        if (plan->list[i].skip) {
+            st_buf_addf(&f->watched, "%s %s", first ? "; no permission events:" : "",
+                        plan->list[i].mount->point + strlen(rootfs));
+            first = 0;
+        }
 }
 
 static int put_marks(struct st_files *f, const struct st_watch *w, struct st_error *err)
@@ -193,13 +210,21 @@ static int put_marks(struct st_files *f, const struct st_watch *w, struct st_err
     if (st_mounts_read(w->order.pid, &container, err) < 0 || st_mounts_read(0, &host, err) < 0 ||
         st_marks_plan(&container, &host, w->order.rootfs, &plan, err) < 0)
         return -err->errnum;
-    return st_marks_put(f->fan, w->order.pid, st_fan_decide_mask(), &plan, err);
+    if (st_marks_put(f->fan, w->order.pid, st_fan_decide_mask(), &plan, err) < 0)
+        return -err->errnum;
+    describe_marks(f, &plan, w->order.rootfs);
+    st_late_open(&f->late, f->pipeline, &container, &plan);
+    return 0;
 }
 
 static void begin(struct st_files *f, struct st_pipeline *p, struct st_watch *w)
 {
-    *f = (struct st_files){
-        .pipeline = p, .fan = w->fan, .init = w->order.pid, .self = getpid(), .warden = w->warden};
+    *f = (struct st_files){.pipeline = p,
+                           .fan = w->fan,
+                           .late = ST_LATE_NONE,
+                           .init = w->order.pid,
+                           .self = getpid(),
+                           .warden = w->warden};
     st_watch_members(w, &f->members);
 }
 
@@ -220,7 +245,7 @@ int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w,
         f->runtime_dev = sb.st_dev;
         f->runtime_ino = sb.st_ino;
     }
-    if (collect_guarded(f, w, err) < 0)
+    if (st_guards_open(&f->guards, p, w, err) < 0)
         return -err->errnum;
     return put_marks(f, w, err);
 }

@@ -4,10 +4,12 @@
  * runtime, while it sets the container up, passes too; everybody else is judged. */
 #pragma once
 
+#include "base/buf.h"
 #include "base/error.h"
+#include "monitor/guards.h"
+#include "monitor/late.h"
 #include "monitor/opened.h"
 #include "monitor/pipeline.h"
-#include "sensors/guarded.h"
 #include "sensors/marks.h"
 #include "sensors/process.h"
 
@@ -21,14 +23,15 @@ struct st_files {
     bool init_runs;    /* the first process has executed its program */
     dev_t runtime_dev; /* program of the runtime, which the first process is until then */
     ino_t runtime_ino;
-    struct st_guarded *guarded;
-    struct st_counters *scratch; /* for asking without counting */
+    struct st_guards guards;
+    struct st_late late;
+    struct st_buf watched; /* which mounts are, for people */
     uint64_t host_uses, setup_uses, overflows;
     struct st_process_facts facts; /* scratch */
     char path[8192];
 };
 
-/* Put the marks; watched and skipped mounts are told to `sensors` as canonical JSON. */
+/* Put the marks. */
 int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w, struct st_error *err);
 
 /* After the loss of a worker: its marks are in the group still, and everything that they report is refused.
@@ -37,3 +40,6 @@ void st_files_take_over(struct st_files *f, struct st_pipeline *p, struct st_wat
 
 /* Loop handler. */
 void st_files_ready(void *ctx, uint32_t events);
+
+/* What was reported and not read yet, when the container has ended. */
+void st_files_drain(struct st_files *f);

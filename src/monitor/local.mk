@@ -16,8 +16,11 @@ libmonitor_a_SOURCES = \
 	%D%/fault.h \
 	%D%/files.c %D%/files.h \
 	%D%/grants.c %D%/grants.h \
+	%D%/guards.c %D%/guards.h \
 	%D%/hands.c %D%/hands.h \
 	%D%/home.c %D%/home.h \
+	%D%/late.c %D%/late.h \
+	%D%/leftover.c %D%/leftover.h \
 	%D%/link.c %D%/link.h \
 	%D%/loop.c %D%/loop.h \
 	%D%/mutations.c %D%/mutations.h \
@@ -35,6 +38,7 @@ libmonitor_a_SOURCES = \
 	%D%/sealed.c %D%/sealed.h \
 	%D%/standby.c %D%/standby.h \
 	%D%/statefile.c %D%/statefile.h \
+	%D%/summary.c %D%/summary.h \
 	%D%/warden.c %D%/warden.h \
 	%D%/watch.c %D%/watch.h \
 	%D%/worker.c %D%/worker.h \

@@ -229,10 +229,19 @@ static bool policy_names(const struct st_policy *policy, const char *name)
     return false;
 }
 
-static bool makes_user_namespace(const struct st_watch *w, const struct seccomp_data *call)
+static bool makes_namespace(const struct seccomp_data *call, unsigned which)
 {
-    return w->order.floor && (call->nr == SYS_clone || call->nr == SYS_unshare) &&
-           (call->args[0] & CLONE_NEWUSER);
+    return (call->nr == SYS_clone || call->nr == SYS_unshare) && (call->args[0] & which);
+}
+
+static bool gets_around(const struct seccomp_data *call)
+{
+    unsigned bit;
+
+    for (size_t i = 0; (bit = st_namespace_at(i)) != 0; i++)
+        if (makes_namespace(call, bit))
+            return true;
+    return st_bypass_by_nr(call->nr) != NULL;
 }
 
 static void take_syscall(struct inquiry *q)
@@ -248,9 +257,9 @@ static void take_syscall(struct inquiry *q)
         ;
     else if (call->arch != NATIVE_ARCH || (call->nr & FOREIGN_NR))
         refuse_outright(q, "a syscall of another architecture can't be watched");
-    else if (makes_user_namespace(p->watch, call))
+    else if (p->watch->order.floor && makes_namespace(call, CLONE_NEWUSER))
         refuse_outright(q, "in a user namespace of its own it could mount the floor away");
-    else if (st_bypass_by_nr(call->nr) && !policy_names(p->policy, q->ev.sys.name.p))
+    else if (gets_around(call) && !policy_names(p->policy, q->ev.sys.name.p))
         refuse_outright(q, "it gets around what is watched, and no rule of the policy speaks of it");
     else
         judge(q, EPERM);
@@ -262,6 +271,7 @@ static void take_syscall(struct inquiry *q)
 static void take_change(struct inquiry *q)
 {
     struct st_mutations *m = q->m;
+    struct st_event opened; /* as the kernel is going to name it */
 
     /* What was read belongs to the asker only if it still waits. */
     if (!st_filter_waits(q->filter, q->asked->id))
@@ -277,10 +287,13 @@ static void take_change(struct inquiry *q)
     }
     fill_event(q, ST_EV_FILESYSTEM);
     q->ev.fs = q->change.fs;
+    opened = q->ev;
+    if (m->guards)
+        st_guards_name(m->guards, &q->ev);
     if (settle_again(q))
         return;
     if (m->request.what->kind == ST_MUT_OPEN)
-        st_opened_judge(&m->opened, (pid_t)q->asked->pid, &q->ev);
+        st_opened_judge(&m->opened, (pid_t)q->asked->pid, &opened);
     judge(q, EACCES);
 }
 

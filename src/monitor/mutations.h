@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "monitor/askings.h"
 #include "monitor/commission.h"
+#include "monitor/guards.h"
 #include "monitor/hands.h"
 #include "monitor/loop.h"
 #include "monitor/opened.h"
@@ -29,6 +30,7 @@ struct st_mutations {
     struct st_membership members;
     uint64_t setup_uses, plain_errors;
     struct st_opened opened;
+    const struct st_guards *guards; /* NULL: files are not watched */
     struct st_own_mounts own;
     /* scratch */
     struct st_process_facts facts;

@@ -16,7 +16,7 @@ struct st_operation {
     st_operation_answerer answerer; /* NULL: nothing waits (after the fact, or answered already) */
     void *ctx;
     int fd;         /* fanotify: of the event */
-    uint64_t token; /* seccomp: of the notification */
+    uint64_t token; /* the answerer's own */
 };
 
 #define ST_OPERATION_NONE                                                                                    \

@@ -91,6 +91,7 @@ static void unlink_pause(struct st_pauses *p, struct st_pause *pause)
     p->n--;
     st_grants_free(&pause->proposal);
     free(pause->line);
+    free(pause->event);
     free(pause);
 }
 

@@ -21,11 +21,12 @@ struct st_pause {
     char id[ST_PAUSE_ID_SIZE];
     struct st_operation op; /* waits where held */
     bool held;
-    bool by_person;            /* no violation: somebody wants it to stand still */
-    int64_t since_us;          /* wall time */
-    int64_t deadline_ns;       /* monotonic; 0: never */
-    struct st_grants proposal; /* what `approve --always` would grant */
-    char *line;                /* the record of the event that caused it, as it stands in the trace */
+    bool by_person;              /* no violation: somebody wants it to stand still */
+    int64_t since_us;            /* wall time */
+    int64_t deadline_ns;         /* monotonic; 0: never */
+    struct st_grants proposal;   /* what `approve --always` would grant */
+    struct st_event_copy *event; /* that caused it; NULL: none */
+    char *line;                  /* the record of the event that caused it, as it stands in the trace */
 };
 
 struct st_pauses {

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "monitor/watch.h"
+#include "sensors/fan.h"
 #include "sensors/own_mounts.h"
 
 #include <fcntl.h>
@@ -310,6 +311,21 @@ static int act(struct performer *p)
     return rc < 0 ? -errno : 0;
 }
 
+/* With our own rights: a mark needs them. Where the container has the host's mounts there is nothing that may
+ * be marked. */
+static int mark(const struct performer *p, const struct st_watch *watch)
+{
+    char path[32];
+    struct stat own, theirs;
+
+    snprintf(path, sizeof(path), "%d/ns/mnt", (int)watch->order.pid);
+    if (fstatat(p->proc, "self/ns/mnt", &own, 0) < 0 || fstatat(p->proc, path, &theirs, 0) < 0)
+        return -errno;
+    if (own.st_dev == theirs.st_dev && own.st_ino == theirs.st_ino)
+        return -EPERM;
+    return st_fan_mark(watch->fan, ST_FAN_MOUNT, st_fan_decide_mask(), p->at);
+}
+
 _Noreturn void st_errand_perform(const struct st_watch *watch, const struct st_errand *e,
                                  const int fds[ST_ERRAND_FDS])
 {
@@ -330,6 +346,10 @@ _Noreturn void st_errand_perform(const struct st_watch *watch, const struct st_e
     rc = p.proc < 0 || p.fds < 0 ? -errno : 0;
     if (rc == 0)
         rc = check(&p, watch);
+    if (rc == 0 && e->kind == ST_ERRAND_MARK) {
+        st_errand_answer(p.reply, -mark(&p, watch), -1);
+        _exit(0);
+    }
     if (rc == 0 && e->relax)
         rc = relax(&p);
     if (rc == 0)

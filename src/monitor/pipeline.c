@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/mem.h"
+#include "model/event_copy.h"
 #include "monitor/fault.h"
 
 #include <errno.h>
@@ -139,6 +140,8 @@ static void let_by(struct st_pipeline *p, const struct st_event *ev, struct st_v
     }
     st_fault(p->watch, "let");
     st_operation_answer(op, true);
+    if (ev->type == ST_EV_FILESYSTEM)
+        st_summary_use(&p->summary, &ev->fs);
 }
 
 static void refuse(struct st_pipeline *p, struct st_event *ev, struct st_verdict *v, struct st_operation *op)
@@ -191,6 +194,7 @@ static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict 
     line = st_trace_line(p->trace);
     entry->line = st_xstrndup(line.p, line.len);
     st_grants_add(&entry->proposal, ev, entry->id);
+    entry->event = st_event_copy(ev, NULL);
     if (note_pause(p, entry, id, freeze_us, NULL, &err) < 0)
         fail_closed(p, &entry->op);
     st_fault(p->watch, "paused");
@@ -347,6 +351,8 @@ void st_pipeline_decide(struct st_pipeline *p, struct st_pause *pause, enum st_d
         carry_out_kill(p);
         return;
     }
+    if (allow && pause->event && pause->event->ev.type == ST_EV_FILESYSTEM)
+        st_summary_use(&p->summary, &pause->event->ev.fs);
     st_pauses_end(&p->pauses, pause, allow);
     st_fault(p->watch, "thawed");
 }

@@ -13,6 +13,7 @@
 #include "monitor/grants.h"
 #include "monitor/operation.h"
 #include "monitor/pauses.h"
+#include "monitor/summary.h"
 #include "monitor/watch.h"
 #include "policy/policy.h"
 
@@ -23,6 +24,7 @@ struct st_pipeline {
     struct st_trace *trace;
     struct st_pauses pauses;
     struct st_grants grants; /* `approve --always` of this run */
+    struct st_summary summary;
     /* The line that was just recorded, for those who listen. */
     void (*publish)(void *ctx, const char *line, size_t len);
     /* The trace can't be written: nothing may go on. */

@@ -34,10 +34,15 @@ static void write_changes(struct st_jw *w, const struct st_order *order, bool au
         write_sensor(w, "floor", "none", "off", order->listener ? "floor: off" : without);
 }
 
-static void write_sensors(struct st_jw *w, const struct st_watch *watch, bool audit)
+static void write_sensors(struct st_jw *w, const struct st_watch *watch, const char *files, bool audit)
 {
     st_jw_key(w, "sensors");
     st_jw_array(w);
+    if (files)
+        write_sensor(w, "files", "fanotify", "on", files);
+    else
+        write_sensor(w, "files", "none", watch->order.light ? "off" : "degraded",
+                     watch->order.light ? "a light watch" : watch->no_freeze);
     write_sensor(w, "freezer", watch->can_freeze ? st_cgroup_kind_name(watch->cgroup.kind) : "none",
                  watch->can_freeze ? "on" : "degraded",
                  watch->can_freeze ? watch->cgroup.path : watch->no_freeze);
@@ -47,7 +52,7 @@ static void write_sensors(struct st_jw *w, const struct st_watch *watch, bool au
 }
 
 void st_record_start(struct st_buf *out, const struct st_watch *watch, const struct st_policy_facts *policy,
-                     pid_t worker)
+                     const char *files, pid_t worker)
 {
     struct st_jw w;
 
@@ -71,7 +76,7 @@ void st_record_start(struct st_buf *out, const struct st_watch *watch, const str
     st_jw_kstr(&w, "name", policy->name);
     st_jw_kstr(&w, "sha256", policy->sha256);
     st_jw_end(&w, '}');
-    write_sensors(&w, watch, strcmp(policy->mode, "audit") == 0);
+    write_sensors(&w, watch, files, strcmp(policy->mode, "audit") == 0);
     st_jw_end(&w, '}');
 }
 

@@ -12,9 +12,9 @@ struct st_policy_facts {
     const char *name, *sha256, *mode;
 };
 
-/* lifecycle, op "start". */
+/* lifecycle, op "start". files: what of the file systems is watched; NULL: nothing. */
 void st_record_start(struct st_buf *out, const struct st_watch *w, const struct st_policy_facts *policy,
-                     pid_t worker);
+                     const char *files, pid_t worker);
 
 struct st_stop_facts {
     bool status_known;

@@ -45,6 +45,19 @@ static void record_sensor(struct st_worker *w, const char *name, const char *sta
 
 /* ---- the end ---- */
 
+/* Of a worker that took over nothing is known of what was before. */
+static int sum_up(struct st_worker *w, struct st_error *err)
+{
+    st_auto_buf payload = ST_BUF_INIT;
+
+    if (w->loss || w->watch->fan < 0)
+        return 0;
+    st_files_drain(&w->files);
+    st_summary_write(&w->pipeline.summary, &payload);
+    return st_pipeline_note(&w->pipeline, ST_EV_FILESYSTEM_SUMMARY, ST_TIER_DERIVED, payload.data,
+                            payload.len, false, err);
+}
+
 /* The batch keeps what could not be written: once sealed, a retry forces and appends nothing. */
 static int seal(struct st_worker *w, struct st_error *err)
 {
@@ -52,6 +65,9 @@ static int seal(struct st_worker *w, struct st_error *err)
 
     if (w->sealed)
         return st_trace_force(w->pipeline.trace, err);
+    if (!w->summed && sum_up(w, err) < 0)
+        return -err->errnum;
+    w->summed = true;
     if (!w->stop.status_known)
         w->stop.status_known = st_lifecycle_status(&w->watch->life, &w->stop.status);
     w->stop.events = atomic_load(&w->watch->pulse->events) + 1;
@@ -109,6 +125,7 @@ static void on_init_exit(void *ctx, uint32_t events)
     (void)events;
     w->exited = true;
     st_loop_remove(&w->loop, w->watch->life.pidfd);
+    st_late_close(&w->files.late, &w->loop);
     st_pauses_end_all(&w->pipeline.pauses, true);
     w->stop.status_known = st_lifecycle_status(&w->watch->life, &w->stop.status);
     if (container_gone(w)) {
@@ -268,6 +285,8 @@ static int attach(struct st_worker *w, struct st_error *err)
         return st_fail(err, -rc, "watch the container");
     if (w->watch->fan >= 0) {
         rc = st_loop_add(&w->loop, "files", w->watch->fan, EPOLLIN, st_files_ready, &w->files);
+        if (rc == 0)
+            rc = st_late_attach(&w->files.late, &w->loop);
         if (rc < 0)
             return st_fail(err, -rc, "watch the filesystem");
     }

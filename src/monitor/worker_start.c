@@ -130,7 +130,8 @@ int st_worker_record_start(struct st_worker *w, struct st_error *err)
         return st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_KERNEL, payload.data, payload.len, true,
                                 err);
     }
-    st_record_start(&payload, w->watch, &facts, getpid());
+    st_record_start(&payload, w->watch, &facts, w->watch->fan >= 0 ? st_buf_cstr(&w->files.watched) : NULL,
+                    getpid());
     if (st_pipeline_note(&w->pipeline, ST_EV_LIFECYCLE, ST_TIER_KERNEL, payload.data, payload.len, true,
                          err) < 0)
         return -err->errnum;
@@ -163,8 +164,11 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
      */
     if (!w->watch->order.listener || w->loss)
         return 0;
+    if (st_mutations_open(&w->mutations, &w->pipeline, w->watch, err) < 0)
+        return -err->errnum;
     w->files.opened = &w->mutations.opened;
-    return st_mutations_open(&w->mutations, &w->pipeline, w->watch, err);
+    w->mutations.guards = &w->files.guards;
+    return 0;
 }
 
 void st_worker_open_bus(struct st_worker *w)

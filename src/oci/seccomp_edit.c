@@ -9,7 +9,6 @@
 #include "oci/seccomp_subjects.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <seccomp.h>
 #include <string.h>
 
@@ -128,25 +127,18 @@ static int add_masked(struct profile *p, const struct st_seccomp_subject *s, con
     return add_rule(p, &(struct st_seccomp_rule){&s->name, 1, action, EPERM, st_buf_cstr(&args)}, err);
 }
 
-static int add_by_flags(struct profile *p, const struct st_seccomp_subject *s, bool rest,
-                        struct st_error *err)
+/* Asked about where one of the bits is set. rest: all else has the action that it had. */
+static int add_by_bits(struct profile *p, const struct st_seccomp_subject *s, unsigned (*bit_at)(size_t),
+                       bool rest, struct st_error *err)
 {
     uint64_t all = 0, bit;
 
-    for (size_t i = 0; (bit = st_open_change_at(i)) != 0; i++) {
+    for (size_t i = 0; (bit = bit_at(i)) != 0; i++) {
         all |= bit;
         if (add_masked(p, s, ST_SECCOMP_NOTIFY, bit, bit, err) < 0)
             return -err->errnum;
     }
     return rest ? add_masked(p, s, s->action, all, 0, err) : 0;
-}
-
-static int add_no_userns(struct profile *p, const struct st_seccomp_subject *s, bool rest,
-                         struct st_error *err)
-{
-    if (add_masked(p, s, ST_SECCOMP_ERRNO, CLONE_NEWUSER, CLONE_NEWUSER, err) < 0)
-        return -err->errnum;
-    return rest ? add_masked(p, s, s->action, CLONE_NEWUSER, 0, err) : 0;
 }
 
 /* One rule for all that are treated alike. */
@@ -177,9 +169,9 @@ static int add_ours(struct profile *p, bool rest, struct st_error *err)
         const struct st_seccomp_subject *s = &p->subjects.list[i];
 
         if (s->fate == ST_SECCOMP_PERMITTED && s->treatment == ST_SECCOMP_ASK_BY_FLAGS)
-            rc = add_by_flags(p, s, rest, err);
-        else if (s->fate == ST_SECCOMP_PERMITTED && s->treatment == ST_SECCOMP_NO_USERNS)
-            rc = add_no_userns(p, s, rest, err);
+            rc = add_by_bits(p, s, st_open_change_at, rest, err);
+        else if (s->fate == ST_SECCOMP_PERMITTED && s->treatment == ST_SECCOMP_ASK_NAMESPACE)
+            rc = add_by_bits(p, s, st_namespace_at, rest, err);
     }
     return rc;
 }

@@ -25,7 +25,6 @@ struct st_oci_seccomp {
     const char *listener;      /* socket of the monitor */
     const char *const *notify; /* asked about, besides all mutations */
     size_t n_notify;
-    bool refuse_user_namespaces; /* with one a container could mount */
 };
 
 /* Refused (-EBUSY) where the profile has a listener of its own, and (-EINVAL) where it decides by arguments

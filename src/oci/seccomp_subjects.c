@@ -77,8 +77,9 @@ const struct st_seccomp_subject *st_seccomp_find(const struct st_seccomp_subject
 
 bool st_seccomp_is_taken(const struct st_seccomp_subject *subject)
 {
-    return subject && (subject->fate == ST_SECCOMP_PERMITTED || (subject->fate == ST_SECCOMP_BY_ARGUMENTS &&
-                                                                 subject->treatment != ST_SECCOMP_NO_USERNS));
+    return subject &&
+           (subject->fate == ST_SECCOMP_PERMITTED ||
+            (subject->fate == ST_SECCOMP_BY_ARGUMENTS && subject->treatment != ST_SECCOMP_ASK_NAMESPACE));
 }
 
 static int add(struct st_seccomp_subjects *all, const char *name, enum st_seccomp_treatment treatment,
@@ -100,11 +101,10 @@ int st_seccomp_gather(struct st_seccomp_subjects *all, const struct st_oci_secco
     static const struct {
         const char *name;
         enum st_seccomp_treatment treatment;
-        bool userns;
-    } others[] = {{"openat2", ST_SECCOMP_NO_SUCH, false},
-                  {"clone3", ST_SECCOMP_NO_SUCH, true},
-                  {"clone", ST_SECCOMP_NO_USERNS, true},
-                  {"unshare", ST_SECCOMP_NO_USERNS, true}};
+    } others[] = {{"openat2", ST_SECCOMP_NO_SUCH},
+                  {"clone3", ST_SECCOMP_NO_SUCH},
+                  {"clone", ST_SECCOMP_ASK_NAMESPACE},
+                  {"unshare", ST_SECCOMP_ASK_NAMESPACE}};
     const struct st_mutation *m;
     size_t n = 0;
     int rc = 0;
@@ -119,7 +119,6 @@ int st_seccomp_gather(struct st_seccomp_subjects *all, const struct st_oci_secco
     for (size_t i = 0; rc == 0 && i < plan->n_notify; i++)
         rc = add(all, plan->notify[i], ST_SECCOMP_ASK, 0, err);
     for (size_t i = 0; rc == 0 && i < sizeof(others) / sizeof(others[0]); i++)
-        if (!others[i].userns || plan->refuse_user_namespaces)
-            rc = add(all, others[i].name, others[i].treatment, 0, err);
+        rc = add(all, others[i].name, others[i].treatment, 0, err);
     return rc;
 }

@@ -11,7 +11,8 @@ enum st_seccomp_treatment {
     ST_SECCOMP_ASK,          /* every use */
     ST_SECCOMP_ASK_BY_FLAGS, /* a use whose flags say that something may change */
     ST_SECCOMP_NO_SUCH,      /* hides its arguments in memory: programs fall back to its older form */
-    ST_SECCOMP_NO_USERNS     /* refused where the flags ask for a user namespace */
+    ST_SECCOMP_ASK_NAMESPACE /* a use whose flags want a namespace of mounts, or one in which it could mount
+                              */
 };
 
 enum st_seccomp_fate { ST_SECCOMP_REFUSED, ST_SECCOMP_PERMITTED, ST_SECCOMP_BY_ARGUMENTS };

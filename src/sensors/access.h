@@ -10,6 +10,7 @@
 struct st_wanted {
     unsigned access; /* ST_ACCESS_* */
     int creates;     /* O_CREAT was among the flags */
+    int excl;        /* and O_EXCL: it is new, or there is no open */
 };
 
 /* exec: fanotify said that it is opened to be executed. */

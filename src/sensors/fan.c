@@ -25,7 +25,7 @@ int st_fan_open(struct st_error *err)
 
 uint64_t st_fan_decide_mask(void)
 {
-    return FAN_OPEN_PERM | FAN_OPEN_EXEC_PERM | FAN_ONDIR;
+    return FAN_OPEN_PERM | FAN_OPEN_EXEC_PERM | FAN_CLOSE_WRITE | FAN_ONDIR;
 }
 
 int st_fan_mark(int fan, enum st_fan_target target, uint64_t mask, int path_fd)
@@ -57,6 +57,7 @@ int st_fan_read(int fan, void (*take)(void *ctx, const struct st_fan_event *ev),
         take(ctx, &(struct st_fan_event){.fd = m.fd,
                                          .tid = m.pid,
                                          .exec = (m.mask & FAN_OPEN_EXEC_PERM) != 0,
+                                         .closed = (m.mask & FAN_CLOSE_WRITE) != 0,
                                          .overflow = (m.mask & FAN_Q_OVERFLOW) != 0});
         n++;
     }
@@ -82,7 +83,9 @@ static void refuse_one(void *ctx, const struct st_fan_event *ev)
 {
     int fd = ev->fd;
 
-    if (fd >= 0)
+    if (fd >= 0 && ev->closed)
+        close(fd);
+    else if (fd >= 0)
         st_fan_answer(*(int *)ctx, &fd, false);
 }
 

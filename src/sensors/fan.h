@@ -21,13 +21,15 @@ enum st_fan_target { ST_FAN_SUPERBLOCK, ST_FAN_MOUNT, ST_FAN_INODE };
 /* path_fd may be O_PATH. -EINVAL: this file system has no permission events (procfs). */
 int st_fan_mark(int fan, enum st_fan_target target, uint64_t mask, int path_fd);
 
-/* Everything that is decided before it happens: opens and executions, of directories too. */
+/* Everything that is decided before it happens: opens and executions, of directories too. And, told
+ * afterwards, the end of writing. */
 uint64_t st_fan_decide_mask(void);
 
 struct st_fan_event {
-    int fd;    /* of the object, without access checks and without events of its own; -1: overflow */
-    pid_t tid; /* thread that waits */
-    bool exec; /* opened to be executed */
+    int fd;      /* of the object, without access checks and without events of its own; -1: overflow */
+    pid_t tid;   /* thread that waits */
+    bool exec;   /* opened to be executed */
+    bool closed; /* was open for writing and is closed: nobody waits, the fd is to be closed */
     bool overflow;
 };
 

@@ -36,7 +36,7 @@ static bool owns_superblock(const struct st_mount *m, const struct st_mounts *ho
 
 /* Pseudo file systems have no files of anybody: the kernel refuses the mark or there is nothing to protect
  * that the mark could see. */
-static const char *why_skip(const struct st_mount *m)
+const char *st_marks_skip(const struct st_mount *m)
 {
     static const char *const types[] = {"proc",   "sysfs",      "cgroup",  "cgroup2", "devpts",
                                         "mqueue", "securityfs", "debugfs", "tracefs"};
@@ -62,7 +62,7 @@ int st_marks_plan(const struct st_mounts *container, const struct st_mounts *hos
         out->list[out->n++] = (struct st_mark){
             .mount = m,
             .target = owns_superblock(m, host, rootfs) ? ST_FAN_SUPERBLOCK : ST_FAN_MOUNT,
-            .skip = why_skip(m),
+            .skip = st_marks_skip(m),
         };
     }
     if (found)
@@ -95,6 +95,15 @@ static bool is_mount(int fd, int id)
            sx.stx_mnt_id == (uint64_t)id;
 }
 
+int st_marks_open(int root, const struct st_mount *m)
+{
+    st_auto_fd fd = open_mount(root, m);
+
+    if (fd < 0)
+        return -errno;
+    return is_mount(fd, m->id) ? st_steal_fd(&fd) : -ESTALE;
+}
+
 static dev_t device_of_host_root(void)
 {
     struct stat sb;
@@ -104,17 +113,16 @@ static dev_t device_of_host_root(void)
 
 static int put_one(int fan, int root, uint64_t mask, struct st_mark *mark, struct st_error *err)
 {
-    st_auto_fd fd = open_mount(root, mark->mount);
+    st_auto_fd fd = st_marks_open(root, mark->mount);
     struct stat sb;
     int rc;
 
-    if (fd < 0)
-        return st_fail_errno(err, "open the mount %s", mark->mount->point);
-    if (!is_mount(fd, mark->mount->id)) {
-        /* Covered by a later mount on the same point: nobody can open what lies below. */
-        mark->skip = "covered by another mount";
+    if (fd == -ESTALE) {
+        mark->skip = ST_MARK_COVERED;
         return 0;
     }
+    if (fd < 0)
+        return st_fail(err, -fd, "open the mount %s: %s", mark->mount->point, strerror(-fd));
     /* The plan said so already; here it is asserted on the very thing that is marked. */
     if (mark->target == ST_FAN_SUPERBLOCK && (fstat(fd, &sb) < 0 || sb.st_dev == device_of_host_root()))
         return st_fail(err, EINVAL, "refusing to mark the host's own file system (%s)", mark->mount->point);

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#define ST_MARK_COVERED "covered by another mount"
+
 struct st_mark {
     const struct st_mount *mount;
     enum st_fan_target target;
@@ -34,3 +36,10 @@ void st_marks_free(struct st_mark_plan *plan);
  * very mount that the table named. A mount that turns out to have no permission events is noted in the plan.
  */
 int st_marks_put(int fan, pid_t pid, uint64_t mask, struct st_mark_plan *plan, struct st_error *err);
+
+/* Why a mount of this kind is not watched; NULL: it is. */
+const char *st_marks_skip(const struct st_mount *m);
+
+/* O_PATH fd of the very mount, below the root directory of the process whose table it is in. -ESTALE: it is
+ * covered by another one, so that nobody can open what is in it. */
+int st_marks_open(int root, const struct st_mount *m);

@@ -152,10 +152,8 @@ static int set_floor(struct st_oci_config *bundle, const char *dir, const struct
 static int enforce(struct st_oci_config *bundle, const char *dir, const struct st_shim_plan *plan,
                    struct st_buf *note, struct st_error *err)
 {
-    struct st_oci_seccomp seccomp = {.listener = plan->listener,
-                                     .notify = plan->notify.items,
-                                     .n_notify = plan->notify.n,
-                                     .refuse_user_namespaces = plan->floor};
+    struct st_oci_seccomp seccomp = {
+        .listener = plan->listener, .notify = plan->notify.items, .n_notify = plan->notify.n};
 
     if (plan->floor && set_floor(bundle, dir, plan, note, err) < 0)
         return -err->errnum;

@@ -6,8 +6,13 @@
  *   attack through PATH…           unlink and open-for-writing by each path, as it stands
  *   attack race CALL IN OUT N      a thread swaps the path between IN and OUT while CALL is made N times
  *   attack swap IN OUT N           a thread swaps a directory and a symbolic link to OUT, in IN
- *   attack bypass                  what would get around it all */
+ *   attack bypass                  what would get around it all
+ *   attack reach                   what standard input says: see reach.h
+ *   attack deep COMMAND…           in a directory whose path is longer than any path may be
+ *   attack as memfd|deleted VERB…  the same by a program that has no name any more */
+#include "bypass.h"
 #include "calls.h"
+#include "reach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -240,84 +246,42 @@ static int swap(const char *in, const char *out, long n)
     return 0;
 }
 
-/* ---- around it ---- */
-
-/* In a child: some of these are answered with a signal. */
-static void attempt(const char *what, long (*make)(void))
+static int run_deep(char **argv)
 {
-    pid_t child = fork();
-    int status;
+    char name[201] = {0};
 
-    if (child == 0) {
-        say(what, make());
-        _exit(0);
-    }
-    waitpid(child, &status, 0);
-    if (WIFSIGNALED(status))
-        printf("%s %s\n", what, sigabbrev_np(WTERMSIG(status)));
+    memset(name, 'd', sizeof(name) - 1);
+    for (int i = 0; i < 30; i++)
+        if ((mkdir(name, 0755) < 0 && errno != EEXIST) || chdir(name) < 0)
+            return 1;
+    execvp(argv[0], argv);
+    return 1;
 }
 
-#define BYPASS(name, ...)                                                                                    \
-    static long try_##name(void)                                                                             \
-    {                                                                                                        \
-        return __VA_ARGS__;                                                                                  \
+/* Goes on as a copy of itself that is nowhere to be found. */
+static int run_as(const char *what, char **argv)
+{
+    static const char copy[] = "/workspace/attack-copy";
+    int in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), out, run;
+    struct stat sb;
+
+    if (strcmp(what, "memfd") == 0)
+        out = (int)syscall(SYS_memfd_create, "attack", 0);
+    else
+        out = open(copy, O_RDWR | O_CREAT | O_TRUNC, 0755);
+    if (out < 0 || fstat(in, &sb) < 0 || sendfile(out, in, NULL, (size_t)sb.st_size) != sb.st_size) {
+        say(what, -1);
+        return 1;
     }
-
-BYPASS(io_uring_setup, syscall(SYS_io_uring_setup, 4, (char[256]){0}))
-BYPASS(open_by_handle_at, syscall(SYS_open_by_handle_at, AT_FDCWD, (char[256]){0}, O_RDONLY))
-BYPASS(name_to_handle_at, syscall(SYS_name_to_handle_at, AT_FDCWD, "/", (char[256]){0}, (char[8]){0}, 0))
-BYPASS(open_tree, syscall(SYS_open_tree, AT_FDCWD, "/", 1))
-BYPASS(move_mount, syscall(SYS_move_mount, -1, "", AT_FDCWD, "/", 4))
-BYPASS(fsopen, syscall(SYS_fsopen, "tmpfs", 0))
-BYPASS(fsconfig, syscall(SYS_fsconfig, -1, 6, 0, 0, 0))
-BYPASS(fsmount, syscall(SYS_fsmount, -1, 0, 0))
-BYPASS(fspick, syscall(SYS_fspick, AT_FDCWD, "/", 0))
-BYPASS(mount_setattr, syscall(442, AT_FDCWD, "/", 0, (char[32]){0}, 32))
-BYPASS(fanotify_init, syscall(SYS_fanotify_init, 0, 0))
-BYPASS(unshare_user, unshare(CLONE_NEWUSER))
-BYPASS(clone_user, syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0))
-BYPASS(clone3, syscall(SYS_clone3, (char[88]){0}, 88))
-#ifdef __x86_64__
-BYPASS(x32, syscall(0x40000000 + SYS_mkdir, "/outside/x32", 0755))
-
-/* mkdir by the 32-bit gate; the path must be below 4 GiB. */
-static long try_i386(void)
-{
-    static const char path[] = "/outside/i386";
-    long rc;
-
-    __asm__ volatile("int $0x80"
-                     : "=a"(rc)
-                     : "a"(39), "b"((unsigned)(unsigned long)path), "c"(0755)
-                     : "memory");
-    if ((int)rc < 0)
-        errno = -(int)rc;
-    return (int)rc < 0 ? -1 : 0;
-}
-#endif
-
-static int bypass(void)
-{
-#define TRY(name) attempt(#name, try_##name)
-    TRY(io_uring_setup);
-    TRY(open_by_handle_at);
-    TRY(name_to_handle_at);
-    TRY(open_tree);
-    TRY(move_mount);
-    TRY(fsopen);
-    TRY(fsconfig);
-    TRY(fsmount);
-    TRY(fspick);
-    TRY(mount_setattr);
-    TRY(fanotify_init);
-    TRY(unshare_user);
-    TRY(clone_user);
-    TRY(clone3);
-#ifdef __x86_64__
-    TRY(x32);
-    TRY(i386);
-#endif
-    return 0;
+    /* A program that is open for writing can't be run. */
+    run = strcmp(what, "memfd") == 0 ? out : open(copy, O_RDONLY);
+    if (run != out) {
+        close(out);
+        unlink(copy);
+    }
+    argv[0] = (char *)"attack";
+    say(what, fexecve(run, argv, environ));
+    return 1;
 }
 
 int main(int argc, char **argv)
@@ -343,6 +307,12 @@ int main(int argc, char **argv)
         return swap(argv[2], argv[3], atol(argv[4]));
     if (strcmp(verb, "bypass") == 0)
         return bypass();
+    if (argc >= 3 && strcmp(verb, "deep") == 0)
+        return run_deep(argv + 2);
+    if (argc >= 4 && strcmp(verb, "as") == 0)
+        return run_as(argv[2], argv + 2);
+    if (strcmp(verb, "reach") == 0)
+        return reach();
     fputs("usage: see attack.c\n", stderr);
     return 2;
 }

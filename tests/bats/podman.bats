@@ -21,23 +21,12 @@ setup() { remember_what_is_there; }
 
 teardown() { remove_all_podman_containers; }
 
-# by_runtime and by_hooks ARGUMENT…: `podman run` in either way.
+# by_runtime ARGUMENT…, and by_hooks of lib/podman.bash: `podman run` in either way.
 by_runtime() { podman --runtime sandtrace run --cgroup-parent "/$WORLD_NAME" "$@"; }
-by_hooks() { podman --runtime plain --hooks-dir "$WORLD/hooks.d" run --cgroup-parent "/$WORLD_NAME" "$@"; }
 
 # run_in_background WAY NAME: a container that stays until it is stopped.
 run_in_background() {
     "$1" -d --name "$2" busybox sh -c 'trap "exit 0" TERM; while :; do sleep 0.1; done' >/dev/null
-}
-
-# The hooks directory as it is installed, with this world's programs.
-install_hooks() {
-    mkdir -p "$WORLD/hooks.d"
-    local file
-    for file in "$ST_BUILDDIR"/hooks/*.json; do
-        jq --arg hook "$WORLD/bin/sandtrace-hook" --arg config "$SANDTRACE_CONFIG" \
-            '.hook.path = $hook | .hook.args += ["--config", $config]' "$file" >"$WORLD/hooks.d/$(basename "$file")"
-    done
 }
 
 @test "podman run by --runtime prints what the container prints and leaves a complete trace" {

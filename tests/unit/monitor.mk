@@ -24,3 +24,7 @@ UNIT_TESTS += %D%/test_monitor_answers
 tests_unit_test_monitor_answers_SOURCES = %D%/test_monitor_answers.c %D%/worker_support.c %D%/worker_support.h
 tests_unit_test_monitor_answers_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_monitor_answers_LDADD = $(UNIT_LDADD_MONITOR)
+UNIT_TESTS += %D%/test_monitor_summary
+tests_unit_test_monitor_summary_SOURCES = %D%/test_monitor_summary.c
+tests_unit_test_monitor_summary_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_monitor_summary_LDADD = $(UNIT_LDADD_MONITOR)

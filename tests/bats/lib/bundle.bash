@@ -31,12 +31,12 @@ edit_config() {
 }
 
 # make_image NAME FILE ARG…: the busybox tree as a docker archive, which docker,
-# podman and containerd all load; ARG… is its command.
+# podman and containerd all load; ARG… is its command. make_root: what fills it (make_rootfs).
 make_image() {
     local name=$1 file=$2 dir digest
     shift 2
     dir=$(mktemp -d "$WORLD/image.XXXXXX")
-    make_rootfs "$dir/rootfs"
+    "${make_root:-make_rootfs}" "$dir/rootfs"
     mkdir "$dir/archive"
     tar -C "$dir/rootfs" --numeric-owner -cf "$dir/archive/layer.tar" .
     digest=$(sha256sum "$dir/archive/layer.tar" | cut -d' ' -f1)

@@ -13,6 +13,7 @@ start_dockerd() {
     mkdir -p "$DOCKER_CONFIG"
     # As contrib has it for people.
     sed "s,/usr/bin/sandtrace-runtime,$RUNTIME," "$ST_SRCDIR/contrib/docker/daemon.json" >"$DOCKER_CONFIG/daemon.json"
+    echo '{}' >"$DOCKER_CONFIG/config.json" # podman looks for it too
     start_daemon dockerd dockerd --data-root "$WORLD/docker" --exec-root "$WORLD/docker-exec" \
         -H "$DOCKER_HOST" -p "$WORLD/docker.pid" --config-file "$DOCKER_CONFIG/daemon.json" \
         --bridge=none --iptables=false --ip6tables=false --ip-forward=false --ip-masq=false \

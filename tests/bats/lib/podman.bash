@@ -36,6 +36,19 @@ podman() {
 # podman_run ARGUMENT…: `podman run` in the world's cgroup.
 podman_run() { podman run --cgroup-parent "/$WORLD_NAME" "$@"; }
 
+# The hooks directory as it is installed, with this world's programs.
+install_hooks() {
+    mkdir -p "$WORLD/hooks.d"
+    local file
+    for file in "$ST_BUILDDIR"/hooks/*.json; do
+        jq --arg hook "$WORLD/bin/sandtrace-hook" --arg config "$SANDTRACE_CONFIG" \
+            '.hook.path = $hook | .hook.args += ["--config", $config]' "$file" >"$WORLD/hooks.d/$(basename "$file")"
+    done
+}
+
+# by_hooks ARGUMENT…: `podman run` under plain runc, watched by the hooks directory alone.
+by_hooks() { podman --runtime plain --hooks-dir "$WORLD/hooks.d" run --cgroup-parent "/$WORLD_NAME" "$@"; }
+
 load_busybox_into_podman() {
     make_image localhost/busybox:latest "$WORLD/busybox.tar" sh
     podman load -q -i "$WORLD/busybox.tar" >"$NOTES/load.log"

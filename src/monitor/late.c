@@ -1,0 +1,182 @@
+/* late: see late.h. */
+#include "monitor/late.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "monitor/errand.h"
+#include "monitor/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+
+/* A number alone is used again as soon as its mount is gone; where it is shown changes when the root does. */
+static uint64_t key_of(const struct st_mount *m)
+{
+    uint64_t h = 14695981039346656037u ^ (uint64_t)m->id;
+
+    h = (h * 1099511628211u) ^ m->major;
+    h = (h * 1099511628211u) ^ m->minor;
+    for (const char *c = m->root; *c; c++)
+        h = (h * 1099511628211u) ^ (unsigned char)*c;
+    return h;
+}
+
+static size_t find(const struct st_late *l, uint64_t key)
+{
+    size_t i = 0;
+
+    while (i < l->n && l->known[i] != key)
+        i++;
+    return i;
+}
+
+static void know(struct st_late *l, const struct st_mount *m)
+{
+    l->known = st_xrealloc(l->known, (l->n + 1) * sizeof(*l->known));
+    l->known[l->n++] = key_of(m);
+}
+
+static void forget(struct st_late *l, const struct st_mount *m)
+{
+    size_t i = find(l, key_of(m));
+
+    if (i < l->n)
+        l->known[i] = l->known[--l->n];
+}
+
+/* Mounts that are gone are forgotten: whoever mounts and unmounts for ever costs nothing. */
+static void forget_gone(struct st_late *l, const struct st_mounts *now)
+{
+    uint64_t *there = st_xcalloc(now->n + 1, sizeof(*there));
+    size_t n = 0;
+
+    for (size_t i = 0; i < now->n; i++)
+        if (find(l, key_of(&now->list[i])) < l->n)
+            there[n++] = key_of(&now->list[i]);
+    free(l->known);
+    l->known = there;
+    l->n = n;
+}
+
+static bool shares_our_mounts(pid_t pid)
+{
+    char path[32];
+    struct stat own, theirs;
+
+    snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+    return stat("/proc/self/ns/mnt", &own) < 0 || stat(path, &theirs) < 0 ||
+           (own.st_dev == theirs.st_dev && own.st_ino == theirs.st_ino);
+}
+
+void st_late_open(struct st_late *l, struct st_pipeline *p, const struct st_mounts *container,
+                  const struct st_mark_plan *plan)
+{
+    pid_t pid = p->watch->order.pid;
+    char path[32];
+
+    *l = (struct st_late){.pipeline = p, .table = -1};
+    if (shares_our_mounts(pid))
+        return;
+    for (size_t i = 0; i < container->n; i++)
+        know(l, &container->list[i]);
+    for (size_t i = 0; i < plan->n; i++)
+        if (plan->list[i].skip && strcmp(plan->list[i].skip, ST_MARK_COVERED) == 0)
+            forget(l, plan->list[i].mount); /* what covers it may go away */
+    snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)pid);
+    l->table = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void tell(struct st_late *l, const struct st_mount *m, int rc)
+{
+    st_auto_buf detail = ST_BUF_INIT, payload = ST_BUF_INIT;
+    struct st_pipeline *p = l->pipeline;
+    struct st_error err = {0};
+
+    if (rc == 0)
+        st_buf_addf(&detail, "a mount that appeared later is watched: %s", m->point);
+    else
+        st_buf_addf(&detail, "a mount that appeared later is not watched (%s): %s", strerror(-rc), m->point);
+    st_record_sensor(&payload, "files", rc == 0 ? "on" : "degraded", st_buf_cstr(&detail));
+    if (st_pipeline_note(p, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, true, &err) < 0 &&
+        p->trace_failed)
+        p->trace_failed(p->ctx);
+}
+
+/* The runtime hides parts of /proc and /sys behind empty mounts and /dev/null. */
+static bool is_mask(const struct st_late *l, const struct st_mount *m)
+{
+    return !l->runs && (strncmp(m->point, "/proc/", 6) == 0 || strncmp(m->point, "/sys/", 5) == 0);
+}
+
+static void look_at(struct st_late *l, int root, const struct st_mount *m)
+{
+    const struct st_watch *w = l->pipeline->watch;
+    struct st_errand e = {.kind = ST_ERRAND_MARK, .tid = w->order.pid};
+    st_auto_fd fd = -1;
+    int rc;
+
+    if (find(l, key_of(m)) < l->n)
+        return;
+    if (!st_marks_skip(m) && !is_mask(l, m)) {
+        fd = st_marks_open(root, m);
+        if (fd == -ESTALE)
+            return;
+        rc = fd < 0 ? fd : st_errand_do(w->errands, &e, fd);
+        tell(l, m, rc);
+    }
+    know(l, m);
+}
+
+static void look(struct st_late *l)
+{
+    st_auto_mounts now = {0};
+    st_auto_fd root = -1;
+    char path[32];
+
+    if (l->table < 0 || st_mounts_read(l->pipeline->watch->order.pid, &now, NULL) < 0)
+        return;
+    snprintf(path, sizeof(path), "/proc/%d/root", (int)l->pipeline->watch->order.pid);
+    root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return;
+    forget_gone(l, &now);
+    for (size_t i = 0; i < now.n; i++)
+        look_at(l, root, &now.list[i]);
+}
+
+/* While the runtime moves the root its table is now this, now that. */
+static void on_change(void *ctx, uint32_t events)
+{
+    struct st_late *l = ctx;
+
+    (void)events;
+    if (l->runs)
+        look(l);
+}
+
+void st_late_begin(struct st_late *l)
+{
+    look(l);
+    l->runs = true;
+}
+
+int st_late_attach(struct st_late *l, struct st_loop *loop)
+{
+    return l->table < 0 ? 0 : st_loop_add(loop, "mounts", l->table, EPOLLPRI, on_change, l);
+}
+
+void st_late_close(struct st_late *l, struct st_loop *loop)
+{
+    if (!l->pipeline) /* was never opened */
+        return;
+    if (l->table >= 0)
+        st_loop_remove(loop, l->table);
+    st_close(&l->table);
+    free(l->known);
+    l->known = NULL;
+    l->n = 0;
+}

@@ -1,0 +1,33 @@
+/* late: mounts that appear after the marks were put: made by the runtime behind our hook (readonlyPaths),
+ * come in from the host by propagation, made by a container that may. Each is marked as soon as it is seen,
+ * and the trace says so. */
+#pragma once
+
+#include "base/error.h"
+#include "monitor/loop.h"
+#include "monitor/pipeline.h"
+#include "sensors/marks.h"
+
+struct st_late {
+    struct st_pipeline *pipeline;
+    bool runs;       /* the container's first program does; before, it is the runtime that mounts */
+    int table;       /* of the container's mounts: tells that it has changed; -1: is not watched */
+    uint64_t *known; /* which mounts, in no order: marked, or not to be */
+    size_t n;
+};
+
+#define ST_LATE_NONE                                                                                         \
+    {                                                                                                        \
+        .table = -1                                                                                          \
+    }
+
+/* container: its table when the marks of the plan were put. */
+void st_late_open(struct st_late *l, struct st_pipeline *p, const struct st_mounts *container,
+                  const struct st_mark_plan *plan);
+int st_late_attach(struct st_late *l, struct st_loop *loop);
+
+/* The runtime has made its last mount, and the first program has not begun. */
+void st_late_begin(struct st_late *l);
+
+/* The table pins the container's mounts: not longer than it runs. */
+void st_late_close(struct st_late *l, struct st_loop *loop);
