@@ -49,6 +49,7 @@ static int read_members(const struct st_json_node *root, pid_t pid, struct st_or
 {
     const struct st_json_node *facts = st_json_get(root, "facts");
     const char *on_failure = string_of(root, "on_worker_failure", false, err);
+    const char *on_trace_failure = string_of(root, "on_trace_failure", false, err);
 
     if (!(o->id = string_of(root, "id", true, err)) ||
         !(o->state_dir = string_of(root, "state_dir", true, err)) ||
@@ -84,6 +85,9 @@ static int read_members(const struct st_json_node *root, pid_t pid, struct st_or
     o->control_gid = integer_of(root, "control_gid", -1);
     o->worker_grace_ns = integer_of(root, "worker_grace_ms", 5000) * 1000000;
     o->on_failure = on_failure && strcmp(on_failure, "pause") == 0 ? ST_FAIL_PAUSE : ST_FAIL_KILL;
+    o->on_trace_failure =
+        on_trace_failure && strcmp(on_trace_failure, "kill") == 0 ? ST_FAIL_KILL : ST_FAIL_PAUSE;
+    o->rotate_bytes = (uint64_t)integer_of(root, "rotate_bytes", 0);
     o->allow_unsigned = st_json_true(st_json_get(root, "allow_unsigned"));
     o->light = st_json_true(st_json_get(root, "light"));
     return 0;

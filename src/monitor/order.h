@@ -29,7 +29,8 @@ struct st_order {
     size_t facts_len;
     int64_t control_gid; /* -1: root only */
     int64_t worker_grace_ns;
-    enum st_on_failure on_failure;
+    enum st_on_failure on_failure, on_trace_failure;
+    uint64_t rotate_bytes; /* 0: never */
     const char *freezer; /* "auto", "v1", "v2" */
     bool allow_unsigned;
     bool light;           /* a pod's sandbox: life cycle only */

@@ -30,5 +30,14 @@ void st_record_stop(struct st_buf *out, const struct st_stop_facts *facts);
 /* sensor: one of our own parts changed its state. detail may be NULL. */
 void st_record_sensor(struct st_buf *out, const char *name, const char *state, const char *detail);
 
+struct st_trace_gap {
+    const char *reason;
+    uint64_t not_recorded; /* uses that were refused for it, and requests that were not carried out */
+    int64_t duration_ms;
+};
+
+/* sensor: the trace could not be written for a while. */
+void st_record_trace_gap(struct st_buf *out, const struct st_trace_gap *gap);
+
 /* sensor, of a worker that was lost. */
 void st_record_loss(struct st_buf *out, const struct st_loss *loss, const char *then);

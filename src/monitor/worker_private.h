@@ -27,6 +27,9 @@ struct st_worker {
     bool warden_lost;
     int64_t poll_ns;  /* look at the group again at this time (v1 tells nobody that it is empty); 0: no */
     int64_t retry_ns; /* the trace could not be written: frozen, try again at this time; 0: all is well */
+    int64_t failed_ns; /* since when */
+    struct st_error failure;
+    bool trace_lost; /* no retry will help: this worker ends, the next one looks what is there */
     struct st_stop_facts stop;
 };
 

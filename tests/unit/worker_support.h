@@ -10,6 +10,7 @@ struct worker_fixture {
     struct st_worker worker;
     struct st_client client;
     unsigned allowed, refused, killed; /* operations answered; how often the container was to be killed */
+    unsigned trace_failures;           /* how often the trace was said to have failed */
 };
 
 /* Exits with a message where the machine does not let it. The policy's file is dir/p.yaml. */
