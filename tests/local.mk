@@ -43,6 +43,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/mutations.bats \
 	%D%/bats/docker.bats \
 	%D%/bats/podman.bats \
+	%D%/bats/trace.bats \
 	%D%/bats/containerd.bats
 EXTRA_DIST += \
 	%D%/bats/lib/attack.bash \
@@ -55,6 +56,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/cri.py \
 	%D%/bats/lib/docker.bash \
 	%D%/bats/lib/leftovers.bash \
+	%D%/bats/lib/listen.py \
 	%D%/bats/lib/podman.bash \
 	%D%/bats/lib/trace.bash \
 	%D%/bats/lib/wait.bash \

@@ -35,6 +35,8 @@ libmonitor_a_SOURCES = \
 	%D%/sealed.c %D%/sealed.h \
 	%D%/standby.c %D%/standby.h \
 	%D%/statefile.c %D%/statefile.h \
+	%D%/teller.c %D%/teller.h \
+	%D%/teller_main.c \
 	%D%/warden.c %D%/warden.h \
 	%D%/watch.c %D%/watch.h \
 	%D%/worker.c %D%/worker.h \

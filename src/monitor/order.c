@@ -2,6 +2,7 @@
 #include "monitor/order.h"
 
 #include "base/mem.h"
+#include "model/event.h"
 #include "monitor/busdir.h"
 
 #include <errno.h>
@@ -45,6 +46,33 @@ static void read_floor(const struct st_json_node *floor, struct st_order *o)
     read_list(st_json_get(floor, "guarded"), &o->floor_points, &o->n_floor_points);
 }
 
+static int read_types(const struct st_json_node *list, uint32_t *out, struct st_error *err)
+{
+    st_json_each (item, list) {
+        const char *name = st_json_str(item, NULL);
+        int type = name ? st_event_type_by_name(st_str(name)) : -1;
+
+        if (type < 0)
+            return st_fail(err, EINVAL, "order to the monitor: a sink's type of event");
+        *out |= 1u << type;
+    }
+    return 0;
+}
+
+static int read_sinks(const struct st_json_node *list, struct st_order *o, struct st_error *err)
+{
+    o->sinks = st_xcalloc(st_json_count(list) + 1, sizeof(*o->sinks));
+    st_json_each (item, list) {
+        struct st_order_sink *sink = &o->sinks[o->n_sinks++];
+
+        sink->to = string_of(item, "to", true, err);
+        sink->refusals = st_json_true(st_json_get(item, "refusals"));
+        if (!sink->to || read_types(st_json_get(item, "types"), &sink->types, err) < 0)
+            return -err->errnum;
+    }
+    return 0;
+}
+
 static int read_members(const struct st_json_node *root, pid_t pid, struct st_order *o, struct st_error *err)
 {
     const struct st_json_node *facts = st_json_get(root, "facts");
@@ -77,6 +105,8 @@ static int read_members(const struct st_json_node *root, pid_t pid, struct st_or
     o->facts_len = end - start;
     read_list(st_json_get(root, "policy_dirs"), &o->policy_dirs, &o->n_policy_dirs);
     read_floor(st_json_get(root, "floor"), o);
+    if (read_sinks(st_json_get(root, "sinks"), o, err) < 0)
+        return -err->errnum;
     o->listener = string_of(root, "listener", false, err);
     o->mode = string_of(root, "mode", false, err);
     o->freezer = string_of(root, "freezer", false, err);
@@ -113,6 +143,7 @@ void st_order_free(struct st_order *o)
 {
     free(o->policy_dirs);
     free(o->floor_points);
+    free(o->sinks);
     st_json_free(o->doc);
     free(o->text);
     *o = (struct st_order){0};

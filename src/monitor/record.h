@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "monitor/teller.h"
 #include "monitor/warden.h"
 #include "monitor/watch.h"
 
@@ -38,6 +39,9 @@ struct st_trace_gap {
 
 /* sensor: the trace could not be written for a while. */
 void st_record_trace_gap(struct st_buf *out, const struct st_trace_gap *gap);
+
+/* sensor: a sink lost records, can't be reached, or is reached again. r NULL: the teller is gone. */
+void st_record_sink(struct st_buf *out, const struct st_tell_report *r, const char *sink);
 
 /* sensor, of a worker that was lost. */
 void st_record_loss(struct st_buf *out, const struct st_loss *loss, const char *then);

@@ -254,6 +254,21 @@ static void on_quiet(void *ctx)
     st_home_shed();
 }
 
+static void on_sink_report(void *ctx, const struct st_tell_report *r)
+{
+    struct st_worker *w = ctx;
+    const struct st_order *o = &w->watch->order;
+    st_auto_buf payload = ST_BUF_INIT;
+    struct st_error err = {0};
+
+    st_record_sink(&payload, r, r && r->sink < o->n_sinks ? o->sinks[r->sink].to : NULL);
+    w->news.about_sinks = true;
+    if (st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, false,
+                         &err) < 0)
+        on_trace_failure(w, &err);
+    w->news.about_sinks = false;
+}
+
 static void after_round(void *ctx)
 {
     struct st_worker *w = ctx;
@@ -284,6 +299,9 @@ static int attach(struct st_worker *w, struct st_error *err)
     w->loop.quiet_ms = QUIET_MS;
     w->news.control = &w->control;
     w->news.bus = &w->bus;
+    w->news.teller = &w->teller;
+    w->teller.report = on_sink_report;
+    w->teller.ctx = w;
     rc = st_loop_add(&w->loop, "warden", w->link, EPOLLIN, on_link, w);
     if (rc == 0)
         rc = st_loop_add(&w->loop, "init", w->watch->life.pidfd, EPOLLIN, on_init_exit, w);
@@ -304,7 +322,7 @@ static int attach(struct st_worker *w, struct st_error *err)
     if (st_control_attach(&w->control, &w->loop, st_worker_answer, w, err) < 0)
         return -err->errnum;
     st_worker_open_bus(w);
-    return 0;
+    return st_teller_attach(&w->teller, &w->loop, err);
 }
 
 /* Sealed and unlocked is what the engine waits for; closing the sensors takes the kernel some milliseconds.
@@ -318,13 +336,15 @@ static void leave(struct st_worker *w)
     else
         st_link_send(w->link, ST_LINK_DONE, 0, NULL);
     st_bus_close(&w->bus);
+    st_teller_close(&w->teller);
 }
 
 static int run(struct st_worker *w)
 {
     struct st_error err = {0};
 
-    if (st_worker_open(w, &err) < 0 || attach(w, &err) < 0 || st_worker_record_start(w, &err) < 0) {
+    if (st_teller_start(&w->teller, &w->watch->order, &err) < 0 || st_worker_open(w, &err) < 0 ||
+        attach(w, &err) < 0 || st_worker_record_start(w, &err) < 0) {
         st_link_send(w->link, ST_LINK_FAILED, 0, err.msg);
         return 1;
     }

@@ -17,7 +17,8 @@ struct st_worker {
     struct st_loop loop;
     struct st_control control;
     struct st_bus bus;
-    struct st_news news; /* tells control and bus what was recorded */
+    struct st_teller teller;
+    struct st_news news; /* tells control, bus and sinks what was recorded */
     struct st_signer *signer;
     struct st_pipeline pipeline; /* policy, trace, pauses */
     struct st_files files;

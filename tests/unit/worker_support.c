@@ -137,6 +137,8 @@ void worker_fixture_open(struct worker_fixture *f)
         w->bus.readers[i].fd = -1;
     w->news.control = &w->control;
     w->news.bus = &w->bus;
+    w->news.teller = &w->teller;
+    w->teller.fd = -1;
     open_parts(f);
     f->client = (struct st_client){.control = &w->control, .fd = -1};
 }
