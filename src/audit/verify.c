@@ -51,6 +51,16 @@ struct st_verifier *st_verifier_new(const struct st_verify_options *o)
     return v;
 }
 
+struct st_verifier *st_verifier_copy(const struct st_verifier *v)
+{
+    struct st_verifier *copy = st_xmalloc(sizeof(*copy));
+
+    *copy = *v;
+    for (int i = 0; i < ST_VERIFY_LINES; i++)
+        copy->scratch[i] = (struct st_buf)ST_BUF_INIT;
+    return copy;
+}
+
 void st_verifier_free(struct st_verifier *v)
 {
     if (!v)

@@ -72,6 +72,9 @@ void st_verifier_free(struct st_verifier *v);
 void st_verifier_freep(struct st_verifier **v);
 #define st_auto_verifier __attribute__((cleanup(st_verifier_freep))) struct st_verifier *
 
+/* One more that has seen the same, and goes on by itself. */
+struct st_verifier *st_verifier_copy(const struct st_verifier *v);
+
 /* The next lines of the present file; two at a time are quicker than one by one (st_lines_some). */
 #define ST_VERIFY_LINES 2
 void st_verifier_lines(struct st_verifier *v, const struct st_line *lines, int n);
