@@ -42,6 +42,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/many.bats \
 	%D%/bats/mutations.bats \
 	%D%/bats/docker.bats \
+	%D%/bats/agent.bats \
 	%D%/bats/podman.bats \
 	%D%/bats/trace.bats \
 	%D%/bats/containerd.bats
