@@ -1,13 +1,18 @@
 /* access: see access.h. */
 #include "sensors/access.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "model/event.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
+
+#define WAIT_FOR_SLEEP_NS 250000000
 
 static struct st_wanted by_flags(unsigned long flags)
 {
@@ -51,14 +56,32 @@ struct st_wanted st_access_of_syscall(const char *text, int exec)
     }
 }
 
+/* The kernel reports an open before the thread that does it has gone to sleep: till then its registers are
+ * not to be had ("running"). It needs no more than a moment of its processor; how long that takes is up to
+ * the container's share of it. */
+static bool read_registers(pid_t tid, char *text, size_t size)
+{
+    const struct timespec moment = {.tv_nsec = 20000};
+    int64_t until = 0;
+    char path[48];
+
+    snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+    for (;;) {
+        if (st_read_small_at(AT_FDCWD, path, text, size) < 0)
+            return false;
+        if (strncmp(text, "running", 7) != 0)
+            return true;
+        if (!until)
+            until = st_now_mono_ns() + WAIT_FOR_SLEEP_NS;
+        else if (st_now_mono_ns() > until)
+            return false;
+        nanosleep(&moment, NULL);
+    }
+}
+
 struct st_wanted st_access_of_thread(pid_t tid, int exec)
 {
-    char path[48], text[256];
+    char text[256];
 
-    if (exec)
-        return st_access_of_syscall("", exec);
-    snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
-    if (st_read_small_at(AT_FDCWD, path, text, sizeof(text)) < 0)
-        return st_access_of_syscall("", 0);
-    return st_access_of_syscall(text, 0);
+    return st_access_of_syscall(exec || !read_registers(tid, text, sizeof(text)) ? "" : text, exec);
 }
