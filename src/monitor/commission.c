@@ -58,10 +58,19 @@ static bool needs_relief(const struct st_order *order, const struct st_mounts *m
     return is_readonly(fd) && is_floor(order, point_of(mounts, st_mount_of(fd)));
 }
 
+/* To open a device or a pipe changes nothing of the file system: a read-only mount is not in its way. */
+static bool opens_special(const struct st_commission *c)
+{
+    return c->request->what->kind == ST_MUT_OPEN && c->object->object >= 0 &&
+           !S_ISREG(c->object->sb.st_mode) && !S_ISDIR(c->object->sb.st_mode);
+}
+
 bool st_commission_on_floor(const struct st_commission *c, const struct st_order *order)
 {
     st_auto_mounts mounts = {0};
 
+    if (opens_special(c))
+        return false;
     if (!order->floor || (!is_readonly(place_of(c)) && !is_readonly(c->target->parent)))
         return false;
     if (st_mounts_read(order->pid, &mounts, NULL) < 0)
@@ -172,6 +181,8 @@ static void open_or_make(const struct st_commission *c, struct st_errand *e)
 
 static int choose(const struct st_commission *c, struct st_errand *e)
 {
+    if (opens_special(c))
+        return -EOPNOTSUPP; /* a terminal, for one, is the task's own */
     switch (c->request->what->kind) {
     case ST_MUT_OPEN: open_or_make(c, e); return 0;
     case ST_MUT_CREATE: return create(c, e);
