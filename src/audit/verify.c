@@ -163,7 +163,9 @@ static void check_checkpoint(struct st_verifier *v, const struct st_frame *f)
         add_issue(v, ST_ISSUE_BAD_SIGNATURE, f->seq, "the signature does not stand");
     } else {
         v->report.checkpoints++;
-        v->report.signed_seq = f->seq;
+        /* It vouches for hashes: not for a record before it that is not what its hash says. */
+        if (v->report.n_issues == 0)
+            v->report.signed_seq = f->seq;
     }
 }
 

@@ -46,7 +46,7 @@ struct st_verify_report {
     char head[ST_HASH_SIZE]; /* its hash */
     bool final;              /* it is a final checkpoint */
     uint64_t checkpoints;    /* with a signature that stands */
-    uint64_t signed_seq;     /* all up to this seq is vouched for by a signature; 0: nothing */
+    uint64_t signed_seq;     /* all up to this seq is whole, and vouched for by a signature; 0: nothing */
     uint64_t unsigned_checkpoints;
     uint64_t torn, torn_bytes; /* tears that the writer declared */
     bool unfinished;           /* the last line is being written */
