@@ -79,6 +79,9 @@ runs_a_program='.payload.op == "exec"'
     [ "$(uses "$runs_a_program")" -eq 201 ]
     [ "$(trace_count "$(id_of box)" "$reads_passwd")" -lt 100 ]
     trace_has "$(id_of box)" "$reads_passwd and .payload.count > 1 and .payload.first_time <= .payload.last_time"
+    # A reader adds them up.
+    run -0 sandtrace report "$(trace)"
+    [[ $output == *"What was run"*"/bin/sh"*"201"* ]]
 }
 
 @test "with a window of 0 each use is a record" {
