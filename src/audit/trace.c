@@ -160,8 +160,8 @@ int st_trace_checkpoint(struct st_trace *t, bool final, struct st_error *err)
 
     if (rc < 0)
         return rc;
-    st_trace_take_line(t, st_record_put_checkpoint(t->recorder, t->batch + t->len, st_now_wall_us(), final, t->signer,
-                                          &t->link, event_id));
+    st_trace_take_line(t, st_record_put_checkpoint(t->recorder, t->batch + t->len, st_now_wall_us(), final,
+                                                   t->signer, &t->link, event_id));
     t->since_checkpoint = 0;
     return st_trace_force(t, err);
 }

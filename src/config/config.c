@@ -245,7 +245,8 @@ static int set_list(struct st_config *config, const struct key *key, const char 
 
     free_dirs(slot);
     if (!list->first)
-        return st_config_wrong(err, file, list->at, "empty list for", key->name, "name at least one directory");
+        return st_config_wrong(err, file, list->at, "empty list for", key->name,
+                               "name at least one directory");
     st_yaml_each (item, list) {
         const char *fault =
             item->type == ST_YAML_SCALAR ? add_dir(item->value, item->len, slot) : "write a list of paths";

@@ -47,7 +47,8 @@ static int read_only(struct st_config_sink *sink, const char *file, const struct
                      struct st_error *err)
 {
     if (node->type != ST_YAML_SCALAR || strcmp(node->value, "refusals") != 0)
-        return st_config_wrong(err, file, node->at, "wrong value for", "only", "write refusals, or leave it out");
+        return st_config_wrong(err, file, node->at, "wrong value for", "only",
+                               "write refusals, or leave it out");
     sink->refusals = true;
     return 0;
 }

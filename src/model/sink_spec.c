@@ -12,8 +12,8 @@ static const struct {
     const char *word;
     enum path_rule path;
 } kinds[] = {
-    [ST_SINK_FILE] = {"file", NEEDED},       [ST_SINK_STDOUT] = {"stdout", NONE},
-    [ST_SINK_UNIX] = {"unix", NEEDED},       [ST_SINK_SYSLOG] = {"syslog", POSSIBLE},
+    [ST_SINK_FILE] = {"file", NEEDED},           [ST_SINK_STDOUT] = {"stdout", NONE},
+    [ST_SINK_UNIX] = {"unix", NEEDED},           [ST_SINK_SYSLOG] = {"syslog", POSSIBLE},
     [ST_SINK_JOURNALD] = {"journald", POSSIBLE}, [ST_SINK_EXEC] = {"exec", NEEDED},
 };
 

@@ -38,7 +38,7 @@ struct st_order {
     int64_t worker_grace_ns;
     enum st_on_failure on_failure, on_trace_failure;
     uint64_t rotate_bytes; /* 0: never */
-    const char *freezer; /* "auto", "v1", "v2" */
+    const char *freezer;   /* "auto", "v1", "v2" */
     bool allow_unsigned;
     bool light;           /* a pod's sandbox: life cycle only */
     const char *listener; /* socket to which the runtime sends fds of seccomp notifications; NULL: none */

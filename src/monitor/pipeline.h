@@ -22,8 +22,9 @@ struct st_pipeline {
     struct st_policy *policy;
     struct st_counters *counters;
     struct st_trace *trace;
-    struct st_fold *fold;  /* repeated permitted uses; NULL: each is a record */
-    uint64_t not_recorded; /* records that could not be made since the trace failed; their uses were refused */
+    struct st_fold *fold; /* repeated permitted uses; NULL: each is a record */
+    uint64_t
+        not_recorded; /* records that could not be made since the trace failed; their uses were refused */
     struct st_pauses pauses;
     struct st_grants grants; /* `approve --always` of this run */
     /* The trace can't be written: nothing may go on. */

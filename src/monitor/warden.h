@@ -9,9 +9,9 @@
 
 /* Why there is a new worker; the first one has none. */
 struct st_loss {
-    char cause[128];   /* "killed by signal 9", "stopped by signal 19", "stood still for 5600 ms" */
-    bool frozen;       /* confirmed */
-    int64_t freeze_us; /* from the report to the confirmed freeze */
+    char cause[128];    /* "killed by signal 9", "stopped by signal 19", "stood still for 5600 ms" */
+    bool frozen;        /* confirmed */
+    int64_t freeze_us;  /* from the report to the confirmed freeze */
     uint64_t unwritten; /* uses that it had let by and that its trace may lack: at most so many */
 };
 

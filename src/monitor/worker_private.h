@@ -26,8 +26,8 @@ struct st_worker {
     bool exited; /* the first process has ended; others may still be in the group */
     bool sealed; /* stop record and final checkpoint are in the trace, or in its batch */
     bool warden_lost;
-    int64_t poll_ns;  /* look at the group again at this time (v1 tells nobody that it is empty); 0: no */
-    int64_t retry_ns; /* the trace could not be written: frozen, try again at this time; 0: all is well */
+    int64_t poll_ns;   /* look at the group again at this time (v1 tells nobody that it is empty); 0: no */
+    int64_t retry_ns;  /* the trace could not be written: frozen, try again at this time; 0: all is well */
     int64_t failed_ns; /* since when */
     struct st_error failure;
     bool trace_lost; /* no retry will help: this worker ends, the next one looks what is there */

@@ -29,7 +29,7 @@ make_machine() {
     local root link
     make_container box bash -ec "$1"
     root=$(bundle_of box)/rootfs
-    rm -rf "$root"/{bin,usr}
+    rm -rf "${root:?}"/{bin,usr}
     mkdir -p "$root"/usr "$root"/etc/{alternatives,ssl}
     for link in bin sbin lib lib64; do ln -s "usr/$link" "$root/$link"; done
     cp -a /etc/alternatives/. "$root/etc/alternatives/"

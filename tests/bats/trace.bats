@@ -212,6 +212,8 @@ sink_program() {
     chmod 0755 "$WORLD/sinks/$1.sh"
 }
 
+has_all_records() { [ "$(grep -ac "$1" "$2")" -eq "$(wc -l <"$(trace)")" ]; }
+
 has_whole_trace() { cmp -s "$1" "$(trace)"; }
 
 @test "each kind of sink gets each record of a container" {
@@ -225,9 +227,8 @@ has_whole_trace() { cmp -s "$1" "$(trace)"; }
     for name in file stream all; do
         retry_until has_whole_trace "$WORLD/sinks/$name" || diff "$WORLD/sinks/$name" "$(trace)"
     done
-    records=$(wc -l <"$(trace)")
-    retry_until eval '[ "$(grep -c "^<[0-9]*>sandtrace\[[0-9]*\]: {" "$WORLD/sinks/log")" -eq "$records" ]'
-    retry_until eval '[ "$(grep -ac "^SANDTRACE_TYPE=" "$WORLD/sinks/journal")" -eq "$records" ]'
+    retry_until has_all_records '^<[0-9]*>sandtrace\[[0-9]*\]: {' "$WORLD/sinks/log"
+    retry_until has_all_records '^SANDTRACE_TYPE=' "$WORLD/sinks/journal"
     # A refusal is graver than what was allowed.
     grep -q '^<84>.*"result":"deny"' "$WORLD/sinks/log"
 }
@@ -254,13 +255,16 @@ has_whole_trace() { cmp -s "$1" "$(trace)"; }
     retry_until has_whole_trace "$WORLD/sinks/late"
 }
 
+has_lost() {
+    [ "$(jq -s '[.[] | select(.payload.name == "sink" and .payload.state == "lost") | .payload.lost] | add // 0' "$(trace)")" -eq "$1" ]
+}
+
 @test "what a sink loses is declared with its number, and the trace has it all" {
     sink_program failing 'exit 3'
     configure sinks "[{to: exec:$WORLD/sinks/failing.sh, only: refusals}]"
     make_box 'for i in 1 2 3; do cat /etc/shadow; done; sleep 1000'
     start_detached box
-    lost='[.[] | select(.payload.name == "sink" and .payload.state == "lost") | .payload.lost] | add // 0'
-    retry_until eval '[ "$(jq -s "$lost" "$(trace)")" -eq 3 ]'
+    retry_until has_lost 3
     trace_has "$(id_of box)" '.payload.state == "lost" and (.payload.detail | endswith("ended with code 3"))'
     runtime delete --force "$(id_of box)"
     trace_is_complete "$(id_of box)"

@@ -347,8 +347,8 @@ static struct st_verify_report verify_from_milestone(const struct bench *b, cons
 static bool found(struct bench *b, size_t kind, struct st_buf *text)
 {
     struct expected want = kinds[kind].make(b, text);
-    struct st_verify_report r = pick(b, WHOLE) ? verify_from_milestone(b, text)
-                                               : verify_bytes(&b->place, text->data, text->len);
+    struct st_verify_report r =
+        pick(b, WHOLE) ? verify_from_milestone(b, text) : verify_bytes(&b->place, text->data, text->len);
 
     if (r.n_issues && r.issues[0].seq == want.seq && want.codes >> r.issues[0].code & 1)
         return true;

@@ -9,8 +9,10 @@ static const char whole[] =
     "{\"agent_id\":\"a\",\"facts\":{\"rootfs\":\"/r\"},\"id\":\"c1\",\"key_dir\":\"/k\",\"pid\":42,"
     "\"policy\":\"p\",\"policy_dirs\":[\"/a\",\"/b\"],\"rootfs\":\"/r\",\"state_dir\":\"/s/c1\",\"trace\":\"/"
     "t\","
-    "\"trace_id\":\"c1-1\",\"on_worker_failure\":\"pause\",\"worker_grace_ms\":250,\"on_trace_failure\":\"kill\","
-    "\"rotate_bytes\":1048576,\"sinks\":[{\"refusals\":true,\"to\":\"syslog\",\"types\":[\"sensor\"]},{\"to\":"
+    "\"trace_id\":\"c1-1\",\"on_worker_failure\":\"pause\",\"worker_grace_ms\":250,\"on_trace_failure\":"
+    "\"kill\","
+    "\"rotate_bytes\":1048576,\"sinks\":[{\"refusals\":true,\"to\":\"syslog\",\"types\":[\"sensor\"]},{"
+    "\"to\":"
     "\"unix:/s\"}]}";
 
 static void an_order_is_read_whole(void **state)
