@@ -36,7 +36,7 @@ static int open_sinks(const struct st_order *o, struct st_sink **sinks, struct s
 int st_teller_start(struct st_teller *t, const struct st_order *o, struct st_error *err)
 {
     struct st_sink **sinks;
-    int pair[2], rc;
+    int pair[2] = {-1, -1}, rc;
     pid_t pid;
 
     *t = (struct st_teller){.fd = -1};
