@@ -168,10 +168,15 @@ void worker_fixture_close(struct worker_fixture *f)
     st_statedir_remove(&f->watch.state);
 }
 
+struct st_operation worker_fixture_operation(struct worker_fixture *f)
+{
+    return (struct st_operation){.answerer = answer_operation, .ctx = f, .fd = -1};
+}
+
 struct st_pause *worker_fixture_hold(struct worker_fixture *f)
 {
     struct st_pipeline *p = &f->worker.pipeline;
-    struct st_operation op = {.answerer = answer_operation, .ctx = f, .fd = -1};
+    struct st_operation op = worker_fixture_operation(f);
     struct st_event ev = {.type = ST_EV_FILESYSTEM,
                           .tier = ST_TIER_KERNEL,
                           .wall_us = st_now_wall_us(),

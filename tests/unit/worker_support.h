@@ -17,6 +17,9 @@ struct worker_fixture {
 void worker_fixture_open(struct worker_fixture *f);
 void worker_fixture_close(struct worker_fixture *f);
 
+/* An operation whose answer is counted. */
+struct st_operation worker_fixture_operation(struct worker_fixture *f);
+
 /* One more operation that waits, for reading /etc/shadow. */
 struct st_pause *worker_fixture_hold(struct worker_fixture *f);
 
