@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/mem.h"
+#include "model/event.h"
 
 #include <string.h>
 
@@ -19,6 +20,25 @@ static void write_dirs(struct st_jw *w, char *const *dirs)
     st_jw_array(w);
     for (; *dirs; dirs++)
         st_jw_str(w, *dirs);
+    st_jw_end(w, ']');
+}
+
+static void write_sinks(struct st_jw *w, const struct st_config *c)
+{
+    st_jw_key(w, "sinks");
+    st_jw_array(w);
+    for (size_t i = 0; i < c->n_sinks; i++) {
+        st_jw_object(w);
+        st_jw_kbool(w, "refusals", c->sinks[i].refusals);
+        st_jw_kstr(w, "to", c->sinks[i].to);
+        st_jw_key(w, "types");
+        st_jw_array(w);
+        for (int type = 0; type < ST_EV_TYPES; type++)
+            if (c->sinks[i].types >> type & 1)
+                st_jw_str(w, st_event_type_name((enum st_event_type)type));
+        st_jw_end(w, ']');
+        st_jw_end(w, '}');
+    }
     st_jw_end(w, ']');
 }
 
@@ -52,11 +72,14 @@ void st_order_write(struct st_buf *out, const struct st_order_input *in)
     st_jw_kbool(&w, "light", sel->light);
     st_jw_kstr(&w, "listener", in->listener);
     st_jw_kstr(&w, "mode", sel->mode);
+    st_jw_kstr(&w, "on_trace_failure", c->on_trace_failure == ST_TRACE_FAILURE_KILL ? "kill" : "pause");
     st_jw_kstr(&w, "on_worker_failure", c->on_worker_failure == ST_WORKER_FAILURE_PAUSE ? "pause" : "kill");
     st_jw_kint(&w, "pid", in->state->pid);
     st_jw_kstr(&w, "policy", sel->policy);
     write_dirs(&w, c->policy_dirs);
     st_jw_kstr(&w, "rootfs", in->rootfs);
+    st_jw_kint(&w, "rotate_bytes", c->trace_rotate);
+    write_sinks(&w, c);
     st_jw_kstr(&w, "state_dir", state_dir);
     st_jw_kstr(&w, "trace", trace);
     st_jw_kstr(&w, "trace_id", sel->trace_id ? sel->trace_id : trace_id);

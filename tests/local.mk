@@ -43,7 +43,9 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/mutations.bats \
 	%D%/bats/files.bats \
 	%D%/bats/docker.bats \
+	%D%/bats/agent.bats \
 	%D%/bats/podman.bats \
+	%D%/bats/trace.bats \
 	%D%/bats/containerd.bats
 EXTRA_DIST += \
 	%D%/bats/lib/attack.bash \
@@ -60,6 +62,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/engines.bash \
 	%D%/bats/lib/judge.py \
 	%D%/bats/lib/leftovers.bash \
+	%D%/bats/lib/listen.py \
 	%D%/bats/lib/podman.bash \
 	%D%/bats/lib/trace.bash \
 	%D%/bats/lib/wait.bash \

@@ -16,7 +16,7 @@ struct entry {
     uint64_t hash;
     struct st_buf key;
     struct st_event_copy *copy;
-    uint64_t pending; /* counted and not yet taken */
+    uint64_t pending; /* counted and not yet dropped */
     int64_t first_us, last_us, ends_ns;
 };
 
@@ -25,10 +25,10 @@ struct st_fold {
     uint64_t seed;
     struct entry **buckets;
     size_t n_buckets, n;
-    size_t waiting;      /* entries with something pending */
-    struct entry queue;  /* head of the ring; the oldest is its next */
-    struct st_buf key;   /* of the event that is being looked up */
-    struct entry *given; /* out of the table, lent to the caller of st_fold_take */
+    size_t waiting;     /* entries with something pending */
+    uint64_t pending;   /* of all entries together */
+    struct entry queue; /* head of the ring; the oldest is its next */
+    struct st_buf key;  /* of the event that is being looked up */
 };
 
 struct st_fold *st_fold_new(const struct st_fold_options *o)
@@ -48,8 +48,6 @@ struct st_fold *st_fold_new(const struct st_fold_options *o)
 
 static void free_entry(struct entry *e)
 {
-    if (!e)
-        return;
     st_buf_free(&e->key);
     free(e->copy);
     free(e);
@@ -63,7 +61,6 @@ void st_fold_free(struct st_fold *f)
         next = e->next;
         free_entry(e);
     }
-    free_entry(f->given);
     st_buf_free(&f->key);
     free(f->buckets);
     free(f);
@@ -237,6 +234,7 @@ bool st_fold_add(struct st_fold *f, const struct st_event *ev, const struct st_v
         f->waiting++;
     }
     e->last_us = ev->wall_us;
+    f->pending++;
     return true;
 }
 
@@ -252,17 +250,12 @@ static struct entry *first_waiting(const struct st_fold *f)
     return e;
 }
 
-bool st_fold_take(struct st_fold *f, int64_t now_ns, const struct st_event **ev, const struct st_verdict **v)
+bool st_fold_peek(struct st_fold *f, int64_t now_ns, const struct st_event **ev, const struct st_verdict **v)
 {
     struct entry *e = first_waiting(f);
 
-    free_entry(f->given);
-    f->given = NULL;
     if (!e || e->ends_ns > now_ns)
         return false;
-    forget(f, e);
-    f->waiting--;
-    f->given = e;
     e->copy->ev.count = e->pending;
     e->copy->ev.first_us = e->first_us;
     e->copy->ev.last_us = e->last_us;
@@ -270,6 +263,23 @@ bool st_fold_take(struct st_fold *f, int64_t now_ns, const struct st_event **ev,
     *ev = &e->copy->ev;
     *v = &e->copy->verdict;
     return true;
+}
+
+void st_fold_drop(struct st_fold *f)
+{
+    struct entry *e = first_waiting(f);
+
+    if (!e)
+        return;
+    forget(f, e);
+    f->waiting--;
+    f->pending -= e->pending;
+    free_entry(e);
+}
+
+uint64_t st_fold_pending(const struct st_fold *f)
+{
+    return f->pending;
 }
 
 int64_t st_fold_deadline(const struct st_fold *f)

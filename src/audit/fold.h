@@ -24,14 +24,20 @@ struct st_fold_options {
 struct st_fold;
 
 struct st_fold *st_fold_new(const struct st_fold_options *o);
-void st_fold_free(struct st_fold *f); /* take everything first: what is still in it is lost */
+void st_fold_free(struct st_fold *f); /* drop everything first: what is still in it is lost */
 
 /* true: counted. false: record it now. v NULL: allowed. */
 bool st_fold_add(struct st_fold *f, const struct st_event *ev, const struct st_verdict *v, int64_t now_ns);
 
-/* The next event whose window has ended (now_ns INT64_MAX: any). false: none. It lies in f until the next
- * call. */
-bool st_fold_take(struct st_fold *f, int64_t now_ns, const struct st_event **ev, const struct st_verdict **v);
+/* The next event whose window has ended (now_ns INT64_MAX: any). false: none. It stays in f, and is counted
+ * on, until it is dropped. */
+bool st_fold_peek(struct st_fold *f, int64_t now_ns, const struct st_event **ev, const struct st_verdict **v);
 
-/* When there will be one to take; -1: none waits. */
+/* What was peeked last is in the trace. */
+void st_fold_drop(struct st_fold *f);
+
+/* When there will be one to peek; -1: none waits. */
 int64_t st_fold_deadline(const struct st_fold *f);
+
+/* Events that are counted and not dropped yet. */
+uint64_t st_fold_pending(const struct st_fold *f);

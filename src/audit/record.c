@@ -15,7 +15,14 @@
 #define MEMBER_LEN (sizeof(MEMBER_HEAD) - 1 + ST_SHA256_HEX + 1)
 #define FRAME_FIXED 1024 /* the frame without ids, rule and reason, with room to spare */
 
+/* The words of a frame, with their lengths. */
+struct words {
+    struct st_str type[ST_EV_TYPES], tier[ST_TIER_POLLED + 1];
+    struct st_str action[ST_ACT_KILLED + 1], result[ST_ANOMALY + 1], severity[ST_SEV_CRITICAL + 1];
+};
+
 struct st_recorder {
+    struct words words;
     struct st_buf before; /* {"agent_id":"…","event_id":"evt_ */
     struct st_buf trace;  /* ,"trace_id":"…","verdict":{"action":" */
     int64_t second;       /* that time_text shows */
@@ -34,6 +41,19 @@ struct line {
     char *end;         /* behind the closing brace of the line */
 };
 
+#define READ_WORDS(list, name)                                                                               \
+    for (unsigned i = 0; i < sizeof(list) / sizeof((list)[0]); i++)                                          \
+    (list)[i] = st_str(name(i))
+
+static void read_words(struct words *w)
+{
+    READ_WORDS(w->type, st_event_type_name);
+    READ_WORDS(w->tier, st_tier_name);
+    READ_WORDS(w->action, st_action_name);
+    READ_WORDS(w->result, st_result_name);
+    READ_WORDS(w->severity, st_severity_name);
+}
+
 int st_recorder_new(const char *agent_id, const char *trace_id, struct st_recorder **out,
                     struct st_error *err)
 {
@@ -45,6 +65,7 @@ int st_recorder_new(const char *agent_id, const char *trace_id, struct st_record
     if (trace_len == 0 || trace_len > ST_ID_MAX)
         return st_fail(err, EINVAL, "trace id of %zu bytes: 1 to %d are possible", trace_len, ST_ID_MAX);
     r = st_xcalloc(1, sizeof(*r));
+    read_words(&r->words);
     st_buf_adds(&r->before, "{\"agent_id\":");
     st_json_quote(&r->before, agent_id, agent_len);
     st_buf_adds(&r->before, ",\"event_id\":\"evt_");
@@ -131,15 +152,18 @@ static char *put_text_or_null(char *p, struct st_str s)
     return s.p ? st_put_string(p, s, &exact) : ST_PUT_LIT(p, "null");
 }
 
-static char *put_verdict(char *p, const struct st_verdict *v)
+static char *put_word(char *p, struct st_str word)
+{
+    return st_put(p, word.p, word.len);
+}
+
+static char *put_verdict(char *p, const struct words *w, const struct st_verdict *v)
 {
     static const struct st_verdict nothing = {.result = ST_ALLOW};
-    const char *word;
 
     if (!v)
         v = &nothing;
-    word = st_action_name(v->action);
-    p = st_put(p, word, strlen(word));
+    p = put_word(p, w->action[v->action]);
     p = ST_PUT_LIT(p, "\",\"policy_rule\":");
     p = put_text_or_null(p, v->rule);
     p = ST_PUT_LIT(p, ",\"policy_sha256\":");
@@ -147,11 +171,9 @@ static char *put_verdict(char *p, const struct st_verdict *v)
     p = ST_PUT_LIT(p, ",\"reason\":");
     p = put_text_or_null(p, v->reason);
     p = ST_PUT_LIT(p, ",\"result\":\"");
-    word = st_result_name(v->result);
-    p = st_put(p, word, strlen(word));
+    p = put_word(p, w->result[v->result]);
     p = ST_PUT_LIT(p, "\",\"severity\":\"");
-    word = st_severity_name(v->severity);
-    p = st_put(p, word, strlen(word));
+    p = put_word(p, w->severity[v->severity]);
     return ST_PUT_LIT(p, "\"}");
 }
 
@@ -161,8 +183,7 @@ static struct line put_line(struct st_recorder *r, char *out, const struct st_ev
                             char event_id[ST_EVENT_ID_SIZE])
 {
     struct line line = {.start = out};
-    const char *id = next_id(r, ev->wall_us), *type = st_event_type_name(ev->type);
-    const char *tier = st_tier_name(ev->tier);
+    const char *id = next_id(r, ev->wall_us);
     char *p = st_put(out, r->before.data, r->before.len);
 
     memcpy(event_id, "evt_", 4);
@@ -170,9 +191,9 @@ static struct line put_line(struct st_recorder *r, char *out, const struct st_ev
     event_id[ST_EVENT_ID_SIZE - 1] = '\0';
     p = st_put(p, id, ST_ULID_SIZE - 1);
     p = ST_PUT_LIT(p, "\",\"event_type\":\"");
-    p = st_put(p, type, strlen(type));
+    p = put_word(p, r->words.type[ev->type]);
     p = ST_PUT_LIT(p, "\",\"evidence_tier\":\"");
-    p = st_put(p, tier, strlen(tier));
+    p = put_word(p, r->words.tier[ev->tier]);
     p = ST_PUT_LIT(p, "\",\"payload\":");
     p = st_payload_put(p, ev);
     line.payload_end = p - 1;
@@ -189,7 +210,7 @@ static struct line put_line(struct st_recorder *r, char *out, const struct st_ev
     p = ST_PUT_LIT(p, "\",\"schema_version\":\"1.0\",\"seq\":");
     p = st_put_u64(p, link->seq + 1);
     p = st_put(p, r->trace.data, r->trace.len);
-    p = put_verdict(p, v);
+    p = put_verdict(p, &r->words, v);
     p = ST_PUT_LIT(p, ",\"wall_time\":\"");
     p = put_wall_time(r, p, ev->wall_us);
     line.end = ST_PUT_LIT(p, "\"}");

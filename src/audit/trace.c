@@ -107,14 +107,26 @@ static int make_room(struct st_trace *t, size_t need, struct st_error *err)
     return 0;
 }
 
-/* Counts the line of `len` bytes that was just put behind the batch as part of it. */
-static void take_line(struct st_trace *t, size_t len)
+void st_trace_take_line(struct st_trace *t, size_t len)
 {
     if (t->len == 0)
         t->deadline = st_now_mono_ns() + ST_TRACE_DELAY_NS;
     t->line = t->len;
     t->line_len = len;
     t->len += len;
+    if (t->listener)
+        t->listener(t->listener_ctx, st_trace_line(t));
+}
+
+void st_trace_listen(struct st_trace *t, st_trace_listener listener, void *ctx)
+{
+    t->listener = listener;
+    t->listener_ctx = ctx;
+}
+
+bool st_trace_is_broken(const struct st_trace *t)
+{
+    return t->broken.errnum != 0;
 }
 
 int st_trace_append(struct st_trace *t, const struct st_event *ev, const struct st_verdict *v,
@@ -136,7 +148,7 @@ int st_trace_append(struct st_trace *t, const struct st_event *ev, const struct 
         t->link = before;
         return st_fail(err, EMSGSIZE, "a record of %zu bytes: at most %zu are possible", len, ST_RECORD_MAX);
     }
-    take_line(t, len);
+    st_trace_take_line(t, len);
     t->since_checkpoint++;
     return 0;
 }
@@ -148,8 +160,8 @@ int st_trace_checkpoint(struct st_trace *t, bool final, struct st_error *err)
 
     if (rc < 0)
         return rc;
-    take_line(t, st_record_put_checkpoint(t->recorder, t->batch + t->len, st_now_wall_us(), final, t->signer,
-                                          &t->link, event_id));
+    st_trace_take_line(t, st_record_put_checkpoint(t->recorder, t->batch + t->len, st_now_wall_us(), final,
+                                                   t->signer, &t->link, event_id));
     t->since_checkpoint = 0;
     return st_trace_force(t, err);
 }

@@ -45,6 +45,11 @@ int st_trace_open(const struct st_trace_options *o, struct st_trace **out, struc
 int st_trace_append(struct st_trace *t, const struct st_event *ev, const struct st_verdict *v,
                     char event_id[ST_EVENT_ID_SIZE], struct st_error *err);
 
+/* Told each line from now on, with its newline, as it goes into the batch: those that were appended, and the
+ * trace's own (checkpoints, rotation). It must not call the trace. */
+typedef void (*st_trace_listener)(void *ctx, struct st_str line);
+void st_trace_listen(struct st_trace *t, st_trace_listener listener, void *ctx);
+
 /* The line that was appended last, with its newline, as it stands in the trace; until the next call. */
 struct st_str st_trace_line(const struct st_trace *t);
 
@@ -57,6 +62,9 @@ int st_trace_force(struct st_trace *t, struct st_error *err);
 /* A checkpoint over all that was appended, signed and forced. final: the trace is closed by it; a later
  * writer goes on after it. Where it fails, it may be in the batch already: force, do not ask for another. */
 int st_trace_checkpoint(struct st_trace *t, bool final, struct st_error *err);
+
+/* This writer is at its end: no retry will help. */
+bool st_trace_is_broken(const struct st_trace *t);
 
 /* Monotonic time in ns by which the batch wants to be committed; -1: nothing waits. */
 int64_t st_trace_deadline(const struct st_trace *t);

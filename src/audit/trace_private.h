@@ -17,12 +17,17 @@ struct st_trace {
     size_t cap, len, done; /* done: how much of it is in the file already, after a write that was cut short */
     size_t line, line_len; /* the line that was appended last */
     int64_t deadline;
+    st_trace_listener listener;
+    void *listener_ctx;
 
     uint64_t size;          /* of the file, as far as we know */
     bool dirty;             /* something was written since the last fdatasync */
     bool new_name;          /* the file was made and its folder not yet synced */
     struct st_error broken; /* errnum set: see st_trace_open's charter, every call fails with this */
 };
+
+/* Counts the line of `len` bytes that was just put behind the batch as part of it. */
+void st_trace_take_line(struct st_trace *t, size_t len);
 
 /* Has the file reached its size, with what is in the batch? */
 static inline bool st_trace_rotation_due(const struct st_trace *t)

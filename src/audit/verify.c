@@ -51,6 +51,16 @@ struct st_verifier *st_verifier_new(const struct st_verify_options *o)
     return v;
 }
 
+struct st_verifier *st_verifier_copy(const struct st_verifier *v)
+{
+    struct st_verifier *copy = st_xmalloc(sizeof(*copy));
+
+    *copy = *v;
+    for (int i = 0; i < ST_VERIFY_LINES; i++)
+        copy->scratch[i] = (struct st_buf)ST_BUF_INIT;
+    return copy;
+}
+
 void st_verifier_free(struct st_verifier *v)
 {
     if (!v)
@@ -153,7 +163,9 @@ static void check_checkpoint(struct st_verifier *v, const struct st_frame *f)
         add_issue(v, ST_ISSUE_BAD_SIGNATURE, f->seq, "the signature does not stand");
     } else {
         v->report.checkpoints++;
-        v->report.signed_seq = f->seq;
+        /* It vouches for hashes: not for a record before it that is not what its hash says. */
+        if (v->report.n_issues == 0)
+            v->report.signed_seq = f->seq;
     }
 }
 

@@ -46,7 +46,7 @@ struct st_verify_report {
     char head[ST_HASH_SIZE]; /* its hash */
     bool final;              /* it is a final checkpoint */
     uint64_t checkpoints;    /* with a signature that stands */
-    uint64_t signed_seq;     /* all up to this seq is vouched for by a signature; 0: nothing */
+    uint64_t signed_seq;     /* all up to this seq is whole, and vouched for by a signature; 0: nothing */
     uint64_t unsigned_checkpoints;
     uint64_t torn, torn_bytes; /* tears that the writer declared */
     bool unfinished;           /* the last line is being written */
@@ -71,6 +71,9 @@ struct st_verifier *st_verifier_new(const struct st_verify_options *o);
 void st_verifier_free(struct st_verifier *v);
 void st_verifier_freep(struct st_verifier **v);
 #define st_auto_verifier __attribute__((cleanup(st_verifier_freep))) struct st_verifier *
+
+/* One more that has seen the same, and goes on by itself. */
+struct st_verifier *st_verifier_copy(const struct st_verifier *v);
 
 /* The next lines of the present file; two at a time are quicker than one by one (st_lines_some). */
 #define ST_VERIFY_LINES 2

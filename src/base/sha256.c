@@ -1,8 +1,6 @@
 /* sha256: see sha256.h. */
 #include "base/sha256.h"
 
-#include <endian.h>
-#include <stdint.h>
 #include <string.h>
 
 void st_sha256(const void *bytes, size_t n, unsigned char out[ST_SHA256_SIZE])
@@ -14,25 +12,34 @@ void st_sha256(const void *bytes, size_t n, unsigned char out[ST_SHA256_SIZE])
     sha256_digest(&ctx, ST_SHA256_SIZE, out);
 }
 
-/* Four bytes as eight digits: nibbles apart, then each the character that it is. */
-static uint64_t eight_digits(const unsigned char *p)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    uint64_t n = (uint64_t)p[0] | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 32 | (uint64_t)p[3] << 48;
+/* Sixteen bytes at a time, in whatever registers the machine has for that. */
+typedef unsigned char sixteen __attribute__((vector_size(16)));
 
-    n = (n >> 4 | n << 8) & (ones * 15);
-    return n + ones * '0' + ((n + ones * 6) >> 4 & ones) * ('a' - '0' - 10);
+static sixteen digits_of(sixteen nibbles)
+{
+    return nibbles + '0' + (sixteen)((nibbles > 9) & ('a' - '0' - 10));
+}
+
+static void hex_sixteen(const unsigned char *bytes, char *out)
+{
+    sixteen in, high, low, text[2];
+
+    memcpy(&in, bytes, sizeof(in));
+    high = in >> 4;
+    low = in & 15;
+    text[0] =
+        digits_of(__builtin_shufflevector(high, low, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+    text[1] = digits_of(
+        __builtin_shufflevector(high, low, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+    memcpy(out, text, sizeof(text));
 }
 
 void st_hex(const unsigned char *bytes, size_t n, char *out)
 {
     static const char digits[] = "0123456789abcdef";
 
-    for (; n >= 4; n -= 4, bytes += 4, out += 8) {
-        uint64_t text = htole64(eight_digits(bytes));
-
-        memcpy(out, &text, 8);
-    }
+    for (; n >= 16; n -= 16, bytes += 16, out += 32)
+        hex_sixteen(bytes, out);
     for (; n; n--, bytes++) {
         *out++ = digits[*bytes >> 4];
         *out++ = digits[*bytes & 15];

@@ -96,7 +96,10 @@ static void add_file(struct st_report *r, const struct st_decoded *d, uint64_t c
                   fs->op == ST_FS_CREATE || fs->op == ST_FS_MODIFY || fs->op == ST_FS_LINK ||
                   fs->op == ST_FS_ATTRIB;
 
-    if (fs->op == ST_FS_DELETE || fs->op == ST_FS_RENAME || fs->access & ST_ACCESS_DELETE) {
+    if (fs->op == ST_FS_EXEC) {
+        st_show_text(&key, fs->path);
+        count_text(r, ST_TALLY_RAN, &key, count, is_refused(d) || fs->blocked);
+    } else if (fs->op == ST_FS_DELETE || fs->op == ST_FS_RENAME || fs->access & ST_ACCESS_DELETE) {
         st_show_text(&key, fs->path);
         if (fs->target.p) {
             st_buf_adds(&key, " → ");

@@ -130,11 +130,13 @@ static void print_signatures(const struct st_verify_report *r, size_t keys)
     if (r->signed_seq)
         printf("  signed: all up to seq %llu (%llu checkpoints)\n", (unsigned long long)r->signed_seq,
                (unsigned long long)r->checkpoints);
-    else
+    else if (!(r->checkpoints && r->n_issues))
         printf("  %s\n", r->unsigned_checkpoints ? "not signed: only hashes protect it"
                          : keys                  ? "no signature stands"
                                 : "no public key is known here (--key): no signature was checked");
-    if (r->signed_seq && r->signed_seq < r->seq)
+    if (r->checkpoints && r->n_issues)
+        puts("  from the first issue on no signature vouches for it");
+    else if (r->signed_seq && r->signed_seq < r->seq)
         printf("  behind the last signature: %llu records, which only their hashes protect\n",
                (unsigned long long)(r->seq - r->signed_seq));
 }

@@ -1,5 +1,5 @@
 /* config: see config.h. One table says what each key is; the walk over the file knows no key by name. */
-#include "config/config.h"
+#include "config/config_private.h"
 
 #include "base/cleanup.h"
 #include "base/duration.h"
@@ -16,7 +16,7 @@
 #define MAX_BYTES ((size_t)1 << 20)
 #define MAX_DIRS 16
 
-enum kind { PATH, PROGRAM, DIRS, POLICY, GROUP, BOOL, CHOICE, DURATION, WAIT };
+enum kind { PATH, PROGRAM, DIRS, POLICY, GROUP, BOOL, CHOICE, DURATION, WAIT, SIZE, SINKS };
 
 struct choices {
     const char *words[4]; /* in the order of the enum, NULL-terminated */
@@ -33,6 +33,7 @@ struct key {
 };
 
 static const struct choices worker_failures = {{"kill", "pause", NULL}, "write kill or pause"};
+static const struct choices trace_failures = {{"pause", "kill", NULL}, "write pause or kill"};
 static const struct choices freezers = {{"auto", "v1", "v2", NULL}, "write auto, v1 or v2"};
 static const struct choices pod_sandboxes = {{"light", "full", NULL}, "write light or full"};
 
@@ -53,6 +54,9 @@ static const struct key keys[] = {
     {"allow_unsigned", BOOL, AT(allow_unsigned), "false", NULL, NULL},
     {"control_group", GROUP, AT(control_group), NULL, NULL, NULL},
     {"on_worker_failure", CHOICE, AT(on_worker_failure), "kill", &worker_failures, NULL},
+    {"on_trace_failure", CHOICE, AT(on_trace_failure), "pause", &trace_failures, NULL},
+    {"trace_rotate", SIZE, AT(trace_rotate), "0", NULL, NULL},
+    {"sinks", SINKS, AT(sinks), NULL, NULL, NULL},
     {"worker_grace", DURATION, AT(worker_grace_ms), "5s", NULL, NULL},
     {"freezer", CHOICE, AT(freezer), "auto", &freezers, NULL},
     {"pod_sandbox", CHOICE, AT(pod_sandbox), "light", &pod_sandboxes, NULL},
@@ -170,6 +174,29 @@ static const char *set_wait(const char *value, int64_t *slot)
     return NULL;
 }
 
+/* From 1MiB on, so that no file is all checkpoints. */
+static const char *set_size(const char *value, int64_t *slot)
+{
+    static const struct {
+        const char *unit;
+        int shift;
+    } units[] = {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+    int64_t n = 0;
+    size_t at = 0;
+
+    for (; value[at] >= '0' && value[at] <= '9' && n < 1000000; at++)
+        n = n * 10 + (value[at] - '0');
+    for (size_t i = 0; at && i < sizeof(units) / sizeof(units[0]); i++)
+        if (strcmp(value + at, units[i].unit) == 0 && n << units[i].shift >= 1 << 20) {
+            *slot = n << units[i].shift;
+            return NULL;
+        }
+    if (strcmp(value, "0") != 0)
+        return "write a size from 1MiB on, such as 256MiB or 1GiB, or 0";
+    *slot = 0;
+    return NULL;
+}
+
 /* Give one key the value; returns what would be right where it is wrong, else NULL. */
 static const char *set_value(struct st_config *config, const struct key *key, const char *value)
 {
@@ -185,12 +212,14 @@ static const char *set_value(struct st_config *config, const struct key *key, co
     case CHOICE: return set_choice(key, value, slot);
     case DURATION: return set_duration(value, slot);
     case WAIT: return set_wait(value, slot);
+    case SIZE: return set_size(value, slot);
+    case SINKS: break; /* not one value */
     }
     return "not a known kind of key";
 }
 
-static int wrong(struct st_error *err, const char *file, struct st_yaml_place at, const char *what,
-                 const char *subject, const char *right)
+int st_config_wrong(struct st_error *err, const char *file, struct st_yaml_place at, const char *what,
+                    const char *subject, const char *right)
 {
     return st_fail(err, EINVAL, "%s:%u:%u: %s `%.100s`; %s", file, at.line, at.column, what, subject, right);
 }
@@ -206,7 +235,7 @@ static int unknown_key(const char *file, const struct st_yaml_node *node, struct
         snprintf(right, sizeof(right), "did you mean `%s`?", best.word);
     else
         snprintf(right, sizeof(right), "sandtrace.yaml(5) lists the keys");
-    return wrong(err, file, node->key_at, "unknown key", node->key, right);
+    return st_config_wrong(err, file, node->key_at, "unknown key", node->key, right);
 }
 
 static int set_list(struct st_config *config, const struct key *key, const char *file,
@@ -216,13 +245,14 @@ static int set_list(struct st_config *config, const struct key *key, const char 
 
     free_dirs(slot);
     if (!list->first)
-        return wrong(err, file, list->at, "empty list for", key->name, "name at least one directory");
+        return st_config_wrong(err, file, list->at, "empty list for", key->name,
+                               "name at least one directory");
     st_yaml_each (item, list) {
         const char *fault =
             item->type == ST_YAML_SCALAR ? add_dir(item->value, item->len, slot) : "write a list of paths";
 
         if (fault)
-            return wrong(err, file, item->at, "wrong value in", key->name, fault);
+            return st_config_wrong(err, file, item->at, "wrong value in", key->name, fault);
     }
     return 0;
 }
@@ -240,15 +270,17 @@ static int set_from_node(struct st_config *config, const char *file, const struc
         return unknown_key(file, node, err);
     if (key->kind == DIRS && node->type == ST_YAML_SEQUENCE)
         return set_list(config, key, file, node, err);
+    if (key->kind == SINKS && !st_yaml_is_null(node))
+        return st_config_read_sinks(config, file, node, err);
     if (node->type != ST_YAML_SCALAR)
-        return wrong(err, file, node->at, "wrong value for", key->name, "write one plain value");
+        return st_config_wrong(err, file, node->at, "wrong value for", key->name, "write one plain value");
     if (st_yaml_is_null(node))
         return 0; /* `key:` with nothing behind it keeps the default */
     if (node->quoted && key->kind == BOOL)
         fault = "write true or false without quotes";
     else
         fault = set_value(config, key, node->value);
-    return fault ? wrong(err, file, node->at, "wrong value for", key->name, fault) : 0;
+    return fault ? st_config_wrong(err, file, node->at, "wrong value for", key->name, fault) : 0;
 }
 
 static int read_text(struct st_config *config, const char *name, const char *text, size_t len,
@@ -267,7 +299,7 @@ static int read_text(struct st_config *config, const char *name, const char *tex
     if (!root || st_yaml_is_null(root))
         return 0;
     if (root->type != ST_YAML_MAPPING)
-        return wrong(err, name, root->at, "not a list of", "key: value", "see sandtrace.yaml(5)");
+        return st_config_wrong(err, name, root->at, "not a list of", "key: value", "see sandtrace.yaml(5)");
     st_yaml_each (node, root) {
         rc = set_from_node(config, name, node, err);
         if (rc < 0)
@@ -368,6 +400,9 @@ void st_config_free(struct st_config *config)
         else if (keys[i].kind <= GROUP)
             st_free_ptr(slot);
     }
+    for (size_t i = 0; i < config->n_sinks; i++)
+        free(config->sinks[i].to);
+    free(config->sinks);
     free(config->file);
     free(config);
 }

@@ -12,8 +12,16 @@
 #include <sys/types.h>
 
 enum st_worker_failure { ST_WORKER_FAILURE_KILL, ST_WORKER_FAILURE_PAUSE };
+enum st_trace_failure { ST_TRACE_FAILURE_PAUSE, ST_TRACE_FAILURE_KILL };
 enum st_freezer_choice { ST_FREEZER_AUTO, ST_FREEZER_V1, ST_FREEZER_V2 };
 enum st_pod_sandbox { ST_POD_SANDBOX_LIGHT, ST_POD_SANDBOX_FULL };
+
+/* Where records go besides the trace. */
+struct st_config_sink {
+    char *to;       /* model/sink_spec.h */
+    uint32_t types; /* bits of enum st_event_type; 0: all */
+    bool refusals;  /* only what was not allowed */
+};
 
 struct st_config {
     char *file;    /* what was read; NULL: there is none, these are the defaults */
@@ -25,9 +33,13 @@ struct st_config {
     char *control_group;  /* name or number; NULL: only root */
     bool policy_paths, policy_from_env, allow_disable, allow_unsigned;
     enum st_worker_failure on_worker_failure;
+    enum st_trace_failure on_trace_failure;
     enum st_freezer_choice freezer; /* which control group hierarchy freezes */
     enum st_pod_sandbox pod_sandbox;
     int64_t worker_grace_ms, hook_timeout_ms;
+    int64_t trace_rotate; /* bytes; 0: never */
+    struct st_config_sink *sinks;
+    size_t n_sinks;
 };
 
 /* file: given by --config; NULL: SANDTRACE_CONFIG, else the default place, and only there may it be

@@ -2,4 +2,6 @@
 noinst_LIBRARIES += libconfig.a
 libconfig_a_SOURCES = \
 	%D%/config.c %D%/config.h \
-	%D%/group.c
+	%D%/config_private.h \
+	%D%/group.c \
+	%D%/sinks.c

@@ -8,5 +8,6 @@ libmodel_a_SOURCES = \
 	%D%/mutation.c %D%/mutation.h \
 	%D%/names.h \
 	%D%/policy_name.h \
+	%D%/sink_spec.c %D%/sink_spec.h \
 	%D%/str.h \
 	%D%/verdict.c %D%/verdict.h

@@ -13,6 +13,8 @@ static const char *status_of(const struct st_worker *w)
         return "unwatched";
     if (w->exited)
         return "stopping";
+    if (w->retry_ns)
+        return "stuck";
     return w->pipeline.pauses.n ? "paused" : "watching";
 }
 
@@ -38,6 +40,8 @@ static bool answer_status(struct st_worker *w, struct st_client *client, const s
     st_jw_kint(&j, "refused", (int64_t)atomic_load(&watch->pulse->refused));
     st_jw_kint(&j, "seq", (int64_t)st_trace_seq(w->pipeline.trace));
     st_jw_kstr(&j, "status", status_of(w));
+    if (w->retry_ns)
+        st_jw_kstr(&j, "trace_error", w->failure.msg);
     st_jw_kint(&j, "uptime_ms", (st_now_mono_ns() - watch->started_ns) / 1000000);
     st_jw_end(&j, '}');
     return true;

@@ -289,9 +289,12 @@ static int note_reload(struct st_worker *w, const struct st_policy *new, const s
 static void swap_in(struct st_worker *w, struct st_policy *new)
 {
     struct st_policy *old = w->pipeline.policy;
+    struct st_error err = {0};
 
     w->pipeline.counters = st_counters_renew(new, w->pipeline.counters);
     w->pipeline.policy = new;
+    if (st_pipeline_fold(&w->pipeline, &err) < 0)
+        w->pipeline.trace_failed(w->pipeline.ctx, &err);
     st_policy_unref(old);
 }
 
@@ -322,7 +325,7 @@ bool st_answer_reload(struct st_worker *w, struct st_client *client, const struc
     if (!changed)
         return true;
     if (note_reload(w, new, &by, &err) < 0) {
-        w->pipeline.trace_failed(w->pipeline.ctx);
+        w->pipeline.trace_failed(w->pipeline.ctx, &err);
         st_buf_clear(out);
         return answer_unrecorded(out);
     }

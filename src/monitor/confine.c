@@ -77,6 +77,7 @@ static const int allowed[] = {
     SCMP_SYS(recvmsg),
     SCMP_SYS(rename),
     SCMP_SYS(renameat),
+    SCMP_SYS(renameat2),
     SCMP_SYS(restart_syscall),
     SCMP_SYS(rmdir),
     SCMP_SYS(rt_sigaction),

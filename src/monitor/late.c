@@ -103,7 +103,7 @@ static void tell(struct st_late *l, const struct st_mount *m, int rc)
     st_record_sensor(&payload, "files", rc == 0 ? "on" : "degraded", st_buf_cstr(&detail));
     if (st_pipeline_note(p, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, true, &err) < 0 &&
         p->trace_failed)
-        p->trace_failed(p->ctx);
+        p->trace_failed(p->ctx, &err);
 }
 
 /* The runtime hides parts of /proc and /sys behind empty mounts and /dev/null. */

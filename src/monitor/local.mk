@@ -39,6 +39,8 @@ libmonitor_a_SOURCES = \
 	%D%/standby.c %D%/standby.h \
 	%D%/statefile.c %D%/statefile.h \
 	%D%/summary.c %D%/summary.h \
+	%D%/teller.c %D%/teller.h \
+	%D%/teller_main.c \
 	%D%/warden.c %D%/warden.h \
 	%D%/watch.c %D%/watch.h \
 	%D%/worker.c %D%/worker.h \

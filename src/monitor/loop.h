@@ -17,6 +17,7 @@ struct st_pulse {
     _Atomic uint32_t keep_frozen;     /* a pause wants the container to stand still */
     _Atomic uint32_t top_fd;          /* the highest event fd that the worker ever held unanswered */
     _Atomic uint64_t events, refused; /* recorded in this run; they outlive a worker */
+    _Atomic uint64_t unwritten;       /* uses that were let by and are in the worker's memory only */
 };
 
 typedef void (*st_loop_handler)(void *ctx, uint32_t events);

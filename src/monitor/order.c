@@ -2,6 +2,7 @@
 #include "monitor/order.h"
 
 #include "base/mem.h"
+#include "model/event.h"
 #include "monitor/busdir.h"
 
 #include <errno.h>
@@ -45,10 +46,38 @@ static void read_floor(const struct st_json_node *floor, struct st_order *o)
     read_list(st_json_get(floor, "guarded"), &o->floor_points, &o->n_floor_points);
 }
 
+static int read_types(const struct st_json_node *list, uint32_t *out, struct st_error *err)
+{
+    st_json_each (item, list) {
+        const char *name = st_json_str(item, NULL);
+        int type = name ? st_event_type_by_name(st_str(name)) : -1;
+
+        if (type < 0)
+            return st_fail(err, EINVAL, "order to the monitor: a sink's type of event");
+        *out |= 1u << type;
+    }
+    return 0;
+}
+
+static int read_sinks(const struct st_json_node *list, struct st_order *o, struct st_error *err)
+{
+    o->sinks = st_xcalloc(st_json_count(list) + 1, sizeof(*o->sinks));
+    st_json_each (item, list) {
+        struct st_order_sink *sink = &o->sinks[o->n_sinks++];
+
+        sink->to = string_of(item, "to", true, err);
+        sink->refusals = st_json_true(st_json_get(item, "refusals"));
+        if (!sink->to || read_types(st_json_get(item, "types"), &sink->types, err) < 0)
+            return -err->errnum;
+    }
+    return 0;
+}
+
 static int read_members(const struct st_json_node *root, struct st_order *o, struct st_error *err)
 {
     const struct st_json_node *facts = st_json_get(root, "facts");
     const char *on_failure = string_of(root, "on_worker_failure", false, err);
+    const char *on_trace_failure = string_of(root, "on_trace_failure", false, err);
 
     if (!(o->id = string_of(root, "id", true, err)) ||
         !(o->state_dir = string_of(root, "state_dir", true, err)) ||
@@ -74,6 +103,8 @@ static int read_members(const struct st_json_node *root, struct st_order *o, str
     o->facts_len = end - start;
     read_list(st_json_get(root, "policy_dirs"), &o->policy_dirs, &o->n_policy_dirs);
     read_floor(st_json_get(root, "floor"), o);
+    if (read_sinks(st_json_get(root, "sinks"), o, err) < 0)
+        return -err->errnum;
     o->listener = string_of(root, "listener", false, err);
     o->mode = string_of(root, "mode", false, err);
     o->freezer = string_of(root, "freezer", false, err);
@@ -82,6 +113,9 @@ static int read_members(const struct st_json_node *root, struct st_order *o, str
     o->control_gid = integer_of(root, "control_gid", -1);
     o->worker_grace_ns = integer_of(root, "worker_grace_ms", 5000) * 1000000;
     o->on_failure = on_failure && strcmp(on_failure, "pause") == 0 ? ST_FAIL_PAUSE : ST_FAIL_KILL;
+    o->on_trace_failure =
+        on_trace_failure && strcmp(on_trace_failure, "kill") == 0 ? ST_FAIL_KILL : ST_FAIL_PAUSE;
+    o->rotate_bytes = (uint64_t)integer_of(root, "rotate_bytes", 0);
     o->allow_unsigned = st_json_true(st_json_get(root, "allow_unsigned"));
     o->light = st_json_true(st_json_get(root, "light"));
     return 0;
@@ -107,6 +141,7 @@ void st_order_free(struct st_order *o)
 {
     free(o->policy_dirs);
     free(o->floor_points);
+    free(o->sinks);
     st_json_free(o->doc);
     free(o->text);
     *o = (struct st_order){0};

@@ -12,6 +12,13 @@
 
 enum st_on_failure { ST_FAIL_KILL, ST_FAIL_PAUSE };
 
+/* Where records go besides the trace. */
+struct st_order_sink {
+    const char *to; /* model/sink_spec.h */
+    uint32_t types; /* bits of enum st_event_type; 0: all */
+    bool refusals;
+};
+
 struct st_order {
     const char *id;
     pid_t pid;             /* the container's first process, in our pid namespace; 0: not known yet */
@@ -29,8 +36,9 @@ struct st_order {
     size_t facts_len;
     int64_t control_gid; /* -1: root only */
     int64_t worker_grace_ns;
-    enum st_on_failure on_failure;
-    const char *freezer; /* "auto", "v1", "v2" */
+    enum st_on_failure on_failure, on_trace_failure;
+    uint64_t rotate_bytes; /* 0: never */
+    const char *freezer;   /* "auto", "v1", "v2" */
     bool allow_unsigned;
     bool light;           /* a pod's sandbox: life cycle only */
     const char *listener; /* socket to which the runtime sends fds of seccomp notifications; NULL: none */
@@ -38,6 +46,8 @@ struct st_order {
     bool floor_root;      /* its root is read-only because of it */
     const char **floor_points; /* mount points that are read-only because of it */
     size_t n_floor_points;
+    struct st_order_sink *sinks;
+    size_t n_sinks;
 
     struct st_json_doc *doc; /* owns the strings */
     char *text;

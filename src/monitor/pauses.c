@@ -102,11 +102,24 @@ static void thaw(struct st_pauses *p)
         st_freezer_thaw(&p->watch->cgroup);
 }
 
+void st_pauses_stick(struct st_pauses *p)
+{
+    p->stuck = true;
+    st_pauses_freeze(p);
+}
+
+void st_pauses_unstick(struct st_pauses *p)
+{
+    p->stuck = false;
+    if (p->n == 0)
+        thaw(p);
+}
+
 void st_pauses_end(struct st_pauses *p, struct st_pause *pause, bool allow)
 {
     st_operation_answer(&pause->op, allow);
     unlink_pause(p, pause);
-    if (p->n == 0)
+    if (p->n == 0 && !p->stuck)
         thaw(p);
 }
 

@@ -33,6 +33,7 @@ struct st_pauses {
     struct st_watch *watch;
     struct st_pause *first, **last;
     size_t n;
+    bool stuck; /* nothing may go on for a reason of our own, whatever is decided about pauses */
 };
 
 void st_pauses_init(struct st_pauses *p, struct st_watch *watch);
@@ -44,13 +45,17 @@ int st_pauses_freeze(struct st_pauses *p);
  * the order counts, and the answer is true at once. */
 bool st_pauses_confirm(const struct st_pauses *p, bool held);
 
+/* For as long as the trace can't be written it stands still, besides all pauses. */
+void st_pauses_stick(struct st_pauses *p);
+void st_pauses_unstick(struct st_pauses *p);
+
 /* Enter the pause; the operation is taken over. The caller adds line and proposal. */
 struct st_pause *st_pauses_add(struct st_pauses *p, struct st_operation *op, int64_t timeout_ms);
 
 /* By id or a beginning of it that only one has. NULL: none, or (with *ambiguous) several. */
 struct st_pause *st_pauses_find(const struct st_pauses *p, const char *id, bool *ambiguous);
 
-/* Answer, forget, and thaw with the last one. */
+/* Answer, forget, and thaw with the last one, unless stuck. */
 void st_pauses_end(struct st_pauses *p, struct st_pause *pause, bool allow);
 
 /* Refuse all that is held; thaw or not. */

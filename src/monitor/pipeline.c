@@ -12,20 +12,25 @@
 
 /* ---- recording ---- */
 
-static int record(struct st_pipeline *p, const struct st_event *ev, const struct st_verdict *v,
+static int append(struct st_pipeline *p, const struct st_event *ev, const struct st_verdict *v,
                   char event_id[ST_EVENT_ID_SIZE], struct st_error *err)
 {
-    struct st_str line;
-
     if (st_trace_append(p->trace, ev, v, event_id, err) < 0)
         return -err->errnum;
     atomic_fetch_add(&p->watch->pulse->events, 1);
     if (v && v->result != ST_ALLOW)
         atomic_fetch_add(&p->watch->pulse->refused, 1);
-    line = st_trace_line(p->trace);
-    if (p->publish)
-        p->publish(p->ctx, line.p, line.len);
     return 0;
+}
+
+static int record(struct st_pipeline *p, const struct st_event *ev, const struct st_verdict *v,
+                  char event_id[ST_EVENT_ID_SIZE], struct st_error *err)
+{
+    int rc = append(p, ev, v, event_id, err);
+
+    if (rc < 0)
+        p->not_recorded++;
+    return rc;
 }
 
 int st_pipeline_note(struct st_pipeline *p, enum st_event_type type, enum st_tier tier, const char *json,
@@ -120,24 +125,26 @@ static void mark_blocked(struct st_event *ev)
     }
 }
 
-static void fail_closed(struct st_pipeline *p, struct st_operation *op)
+static void fail_closed(struct st_pipeline *p, struct st_operation *op, const struct st_error *err)
 {
     st_operation_answer(op, false);
     if (p->trace_failed)
-        p->trace_failed(p->ctx);
+        p->trace_failed(p->ctx, err);
 }
 
-/* Recorded before it is answered: a permission that is not on the trace does not exist. */
+/* Recorded or counted before it is answered: a permission that is not on the trace does not exist. */
 static void let_by(struct st_pipeline *p, const struct st_event *ev, struct st_verdict *v,
                    struct st_operation *op)
 {
     struct st_error err = {0};
     char id[ST_EVENT_ID_SIZE];
+    bool counted = p->fold && st_fold_add(p->fold, ev, v, st_now_mono_ns());
 
-    if (record(p, ev, v, id, &err) < 0) {
-        fail_closed(p, op);
+    if (!counted && record(p, ev, v, id, &err) < 0) {
+        fail_closed(p, op, &err);
         return;
     }
+    atomic_fetch_add(&p->watch->pulse->unwritten, 1);
     st_fault(p->watch, "let");
     st_operation_answer(op, true);
     if (ev->type == ST_EV_FILESYSTEM)
@@ -155,7 +162,7 @@ static void refuse(struct st_pipeline *p, struct st_event *ev, struct st_verdict
         mark_blocked(ev);
     st_operation_answer(op, false);
     if (record(p, ev, v, id, &err) < 0 || st_trace_force(p->trace, &err) < 0)
-        fail_closed(p, op);
+        fail_closed(p, op, &err);
 }
 
 static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict *v, struct st_operation *op,
@@ -187,7 +194,7 @@ static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict 
     v->action = ST_ACT_PAUSED;
     mark_blocked(ev);
     if (record(p, ev, v, id, &err) < 0) {
-        fail_closed(p, &entry->op);
+        fail_closed(p, &entry->op, &err);
         return;
     }
     st_fault(p->watch, "recorded");
@@ -196,7 +203,7 @@ static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict 
     st_grants_add(&entry->proposal, ev, entry->id);
     entry->event = st_event_copy(ev, NULL);
     if (note_pause(p, entry, id, freeze_us, NULL, &err) < 0)
-        fail_closed(p, &entry->op);
+        fail_closed(p, &entry->op, &err);
     st_fault(p->watch, "paused");
 }
 
@@ -269,7 +276,7 @@ void st_pipeline_release(struct st_pipeline *p, struct st_pause *pause, const st
     pause->held = false;
     st_pauses_confirm(&p->pauses, false);
     if (note_pause(p, pause, NULL, (st_now_mono_ns() - start) / 1000, by, &err) < 0 && p->trace_failed)
-        p->trace_failed(p->ctx);
+        p->trace_failed(p->ctx, &err);
 }
 
 static const char *decision_name(enum st_decision d)
@@ -338,7 +345,7 @@ void st_pipeline_decide(struct st_pipeline *p, struct st_pause *pause, enum st_d
     if (note_decision(p, pause->id, decision, by, &err) < 0 ||
         (decision == ST_DECIDE_ALWAYS && note_grant(p, pause, &err) < 0)) {
         if (p->trace_failed)
-            p->trace_failed(p->ctx);
+            p->trace_failed(p->ctx, &err);
         return;
     }
     st_fault(p->watch, "decided");
@@ -347,7 +354,7 @@ void st_pipeline_decide(struct st_pipeline *p, struct st_pause *pause, enum st_d
     if (decision == ST_DECIDE_KILL ||
         (decision == ST_DECIDE_TIMEOUT && st_policy_pause(p->policy)->on_timeout == ST_TIMEOUT_KILL)) {
         if (note_kill(p, pause, by, &err) < 0 && p->trace_failed)
-            p->trace_failed(p->ctx);
+            p->trace_failed(p->ctx, &err);
         carry_out_kill(p);
         return;
     }
@@ -362,7 +369,7 @@ int st_pipeline_kill(struct st_pipeline *p, const struct st_decider *by, struct 
     int rc = p->pauses.first ? note_kill(p, NULL, by, err) : note_decision(p, NULL, ST_DECIDE_KILL, by, err);
 
     if (rc < 0 && p->trace_failed)
-        p->trace_failed(p->ctx);
+        p->trace_failed(p->ctx, err);
     /* To end it needs no permission: it is carried out whether it could be recorded or not. */
     carry_out_kill(p);
     return rc;
@@ -388,24 +395,69 @@ struct st_pause *st_pipeline_hold(struct st_pipeline *p, const struct st_decider
     } else if (note_pause(p, entry, NULL, (st_now_mono_ns() - start) / 1000, by, err) == 0) {
         return entry;
     } else if (p->trace_failed) {
-        p->trace_failed(p->ctx);
+        p->trace_failed(p->ctx, err);
     }
     st_pauses_end(&p->pauses, entry, false);
     return NULL;
 }
 
+/* ---- folding ---- */
+
+int st_pipeline_unfold(struct st_pipeline *p, int64_t now_ns, struct st_error *err)
+{
+    char id[ST_EVENT_ID_SIZE];
+    const struct st_event *ev;
+    const struct st_verdict *v;
+
+    while (p->fold && st_fold_peek(p->fold, now_ns, &ev, &v)) {
+        if (append(p, ev, v, id, err) < 0)
+            return -err->errnum;
+        st_fold_drop(p->fold);
+    }
+    return 0;
+}
+
+int st_pipeline_fold(struct st_pipeline *p, struct st_error *err)
+{
+    const struct st_fold_options options = {.window_ns = st_policy_fold_ms(p->policy) * 1000000};
+
+    if (st_pipeline_unfold(p, INT64_MAX, err) < 0)
+        return -err->errnum;
+    st_fold_free(p->fold);
+    p->fold = options.window_ns ? st_fold_new(&options) : NULL;
+    return 0;
+}
+
+void st_pipeline_written(struct st_pipeline *p)
+{
+    if (st_trace_deadline(p->trace) < 0)
+        atomic_store(&p->watch->pulse->unwritten, p->fold ? st_fold_pending(p->fold) : 0);
+}
+
+/* ---- time ---- */
+
 int64_t st_pipeline_deadline(const struct st_pipeline *p)
 {
     struct st_pause *which;
+    int64_t pause = st_pauses_deadline(&p->pauses, &which);
+    int64_t fold = p->fold ? st_fold_deadline(p->fold) : -1;
 
-    return st_pauses_deadline(&p->pauses, &which);
+    return pause < 0 || (fold >= 0 && fold < pause) ? fold : pause;
 }
 
 void st_pipeline_tick(struct st_pipeline *p)
 {
     const struct st_decider nobody = {.how = "timeout", .uid = ST_UNKNOWN};
     struct st_pause *which = NULL;
+    struct st_error err = {0};
 
-    while (st_pauses_deadline(&p->pauses, &which) >= 0 && which->deadline_ns <= st_now_mono_ns())
+    if (st_pipeline_unfold(p, st_now_mono_ns(), &err) < 0 && p->trace_failed)
+        p->trace_failed(p->ctx, &err);
+    while (st_pauses_deadline(&p->pauses, &which) >= 0 && which->deadline_ns <= st_now_mono_ns()) {
+        size_t before = p->pauses.n;
+
         st_pipeline_decide(p, which, ST_DECIDE_TIMEOUT, &nobody);
+        if (p->pauses.n == before) /* it could not be recorded */
+            return;
+    }
 }

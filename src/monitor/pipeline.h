@@ -1,12 +1,13 @@
 /* pipeline: the way of one event, from a sensor to the trace, in one function.
  *
- *     event → policy → verdict → respond → record → chain → bus
+ *     event → policy → verdict → respond → record or count → chain → bus
  *
  * Sensors never decide, policy never acts, respond never logs, the trace never drops. At a violation that
  * pauses: freeze is asked for first, then the operation is refused or held, then the freeze is confirmed,
  * then the records are forced to disk, then the bus is told. */
 #pragma once
 
+#include "audit/fold.h"
 #include "audit/trace.h"
 #include "base/json_write.h"
 #include "model/event.h"
@@ -22,13 +23,14 @@ struct st_pipeline {
     struct st_policy *policy;
     struct st_counters *counters;
     struct st_trace *trace;
+    struct st_fold *fold; /* repeated permitted uses; NULL: each is a record */
+    uint64_t
+        not_recorded; /* records that could not be made since the trace failed; their uses were refused */
     struct st_pauses pauses;
     struct st_grants grants; /* `approve --always` of this run */
     struct st_summary summary;
-    /* The line that was just recorded, for those who listen. */
-    void (*publish)(void *ctx, const char *line, size_t len);
     /* The trace can't be written: nothing may go on. */
-    void (*trace_failed)(void *ctx);
+    void (*trace_failed)(void *ctx, const struct st_error *err);
     /* The policy wants it dead. */
     void (*kill)(void *ctx);
     void *ctx;
@@ -70,6 +72,15 @@ struct st_pause *st_pipeline_hold(struct st_pipeline *p, const struct st_decider
 /* Somebody wants it dead. What waits is refused; each decision is recorded first. */
 int st_pipeline_kill(struct st_pipeline *p, const struct st_decider *by, struct st_error *err);
 
-/* Deadlines of pauses: the next one (or -1), and what is due. */
+/* The policy's window for folding; what was counted before is recorded. */
+int st_pipeline_fold(struct st_pipeline *p, struct st_error *err);
+
+/* What was counted becomes records: where its window has ended by now_ns (INT64_MAX: all of it). */
+int st_pipeline_unfold(struct st_pipeline *p, int64_t now_ns, struct st_error *err);
+
+/* After a commit: how much the trace of a worker that dies now would lack. */
+void st_pipeline_written(struct st_pipeline *p);
+
+/* Deadlines of pauses and counts: the next one (or -1), and what is due. */
 int64_t st_pipeline_deadline(const struct st_pipeline *p);
 void st_pipeline_tick(struct st_pipeline *p);

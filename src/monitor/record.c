@@ -116,6 +116,38 @@ void st_record_sensor(struct st_buf *out, const char *name, const char *state, c
     st_jw_end(&w, '}');
 }
 
+void st_record_trace_gap(struct st_buf *out, const struct st_trace_gap *gap)
+{
+    struct st_jw w;
+
+    st_jw_init(&w, out);
+    st_jw_object(&w);
+    st_jw_kstr(&w, "detail", gap->reason);
+    st_jw_kint(&w, "duration_ms", gap->duration_ms);
+    st_jw_kstr(&w, "name", "trace");
+    st_jw_kint(&w, "not_recorded", (int64_t)gap->not_recorded);
+    st_jw_kstr(&w, "state", "restored");
+    st_jw_end(&w, '}');
+}
+
+void st_record_sink(struct st_buf *out, const struct st_tell_report *r, const char *sink)
+{
+    static const char *const states[] = {
+        [ST_TELL_LOST] = "lost", [ST_TELL_DOWN] = "down", [ST_TELL_UP] = "up"};
+    bool known = r && r->state >= ST_TELL_LOST && r->state <= ST_TELL_UP;
+    struct st_jw w;
+
+    st_jw_init(&w, out);
+    st_jw_object(&w);
+    st_jw_kstr(&w, "detail", !r ? "the process that works the sinks has ended" : *r->why ? r->why : NULL);
+    if (r && r->lost)
+        st_jw_kint(&w, "lost", (int64_t)r->lost);
+    st_jw_kstr(&w, "name", "sink");
+    st_jw_kstr(&w, "sink", sink);
+    st_jw_kstr(&w, "state", known ? states[r->state] : "gone");
+    st_jw_end(&w, '}');
+}
+
 void st_record_loss(struct st_buf *out, const struct st_loss *loss, const char *then)
 {
     struct st_jw w;
@@ -128,5 +160,6 @@ void st_record_loss(struct st_buf *out, const struct st_loss *loss, const char *
     st_jw_kstr(&w, "name", "worker");
     st_jw_kstr(&w, "state", "lost");
     st_jw_kstr(&w, "then", then);
+    st_jw_kint(&w, "unwritten", (int64_t)loss->unwritten);
     st_jw_end(&w, '}');
 }

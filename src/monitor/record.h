@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "monitor/teller.h"
 #include "monitor/warden.h"
 #include "monitor/watch.h"
 
@@ -29,6 +30,18 @@ void st_record_stop(struct st_buf *out, const struct st_stop_facts *facts);
 
 /* sensor: one of our own parts changed its state. detail may be NULL. */
 void st_record_sensor(struct st_buf *out, const char *name, const char *state, const char *detail);
+
+struct st_trace_gap {
+    const char *reason;
+    uint64_t not_recorded; /* uses that were refused for it, and requests that were not carried out */
+    int64_t duration_ms;
+};
+
+/* sensor: the trace could not be written for a while. */
+void st_record_trace_gap(struct st_buf *out, const struct st_trace_gap *gap);
+
+/* sensor: a sink lost records, can't be reached, or is reached again. r NULL: the teller is gone. */
+void st_record_sink(struct st_buf *out, const struct st_tell_report *r, const char *sink);
 
 /* sensor, of a worker that was lost. */
 void st_record_loss(struct st_buf *out, const struct st_loss *loss, const char *then);

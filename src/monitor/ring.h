@@ -20,7 +20,7 @@ struct st_ring {
 struct st_ring_entry {
     uint64_t seq;
     uint32_t len;
-    uint8_t type, result; /* enum st_event_type, enum st_result */
+    uint8_t type, result, severity; /* enum st_event_type, enum st_result, enum st_severity */
 };
 
 /* line with its newline. */

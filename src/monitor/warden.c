@@ -233,8 +233,12 @@ static void on_exit_status(struct warden *w, const siginfo_t *info)
         w->quit = true;
         return;
     }
+    w->loss.unwritten = atomic_exchange(&w->watch->pulse->unwritten, 0);
     if (w->stop_cause[0])
         snprintf(w->loss.cause, sizeof(w->loss.cause), "%s", w->stop_cause);
+    else if (info->si_code == CLD_EXITED && info->si_status == ST_WORKER_TRACE_LOST)
+        snprintf(w->loss.cause, sizeof(w->loss.cause),
+                 "lost the trace: not as it had left it, or not synced");
     else if (info->si_code == CLD_EXITED)
         snprintf(w->loss.cause, sizeof(w->loss.cause), "ended with code %d", info->si_status);
     else

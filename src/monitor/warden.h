@@ -9,10 +9,14 @@
 
 /* Why there is a new worker; the first one has none. */
 struct st_loss {
-    char cause[128];   /* "killed by signal 9", "stopped by signal 19", "stood still for 5600 ms" */
-    bool frozen;       /* confirmed */
-    int64_t freeze_us; /* from the report to the confirmed freeze */
+    char cause[128];    /* "killed by signal 9", "stopped by signal 19", "stood still for 5600 ms" */
+    bool frozen;        /* confirmed */
+    int64_t freeze_us;  /* from the report to the confirmed freeze */
+    uint64_t unwritten; /* uses that it had let by and that its trace may lack: at most so many */
 };
+
+/* Exit code of a worker who can't vouch for its trace any more: the next one looks what is there. */
+#define ST_WORKER_TRACE_LOST 3
 
 /* The worker's main function, run in the child. Returns its exit code. */
 typedef int (*st_worker_main)(struct st_watch *w, int link, const struct st_loss *loss);

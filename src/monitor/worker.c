@@ -22,14 +22,38 @@
 
 /* ---- recording ---- */
 
-/* The trace can't be written: the container stands still until it can. */
-static void on_trace_failure(void *ctx)
+static void on_kill(void *ctx)
 {
     struct st_worker *w = ctx;
 
-    if (!w->retry_ns && w->watch->can_freeze && !w->exited)
-        st_freezer_ask(&w->watch->cgroup);
-    w->retry_ns = st_now_mono_ns() + RETRY_NS;
+    w->stop.reason = "killed by policy or person";
+    if (w->warden_lost)
+        st_kill_container(&w->watch->cgroup, w->watch->life.pidfd, 1000000000);
+    else
+        st_link_send(w->link, ST_LINK_KILL, 0, NULL);
+}
+
+/* The trace can't be written: the container stands still until it can, or by configuration is killed. */
+static void on_trace_failure(void *ctx, const struct st_error *err)
+{
+    struct st_worker *w = ctx;
+    int64_t now = st_now_mono_ns();
+    bool first = !w->retry_ns;
+
+    if (st_trace_is_broken(w->pipeline.trace))
+        w->loop.quit = w->trace_lost = true;
+    w->retry_ns = now + RETRY_NS;
+    w->failure = *err;
+    if (!first)
+        return;
+    w->failed_ns = now;
+    if (w->exited)
+        return;
+    st_pauses_stick(&w->pipeline.pauses);
+    if (w->watch->order.on_trace_failure == ST_FAIL_PAUSE)
+        return;
+    on_kill(w);
+    w->stop.reason = "the trace could not be written";
 }
 
 static void record_sensor(struct st_worker *w, const char *name, const char *state, const char *detail)
@@ -40,7 +64,7 @@ static void record_sensor(struct st_worker *w, const char *name, const char *sta
     st_record_sensor(&payload, name, state, detail);
     if (st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, true, &err) <
         0)
-        on_trace_failure(w);
+        on_trace_failure(w, &err);
 }
 
 /* ---- the end ---- */
@@ -65,6 +89,8 @@ static int seal(struct st_worker *w, struct st_error *err)
 
     if (w->sealed)
         return st_trace_force(w->pipeline.trace, err);
+    if (st_pipeline_unfold(&w->pipeline, INT64_MAX, err) < 0)
+        return -err->errnum;
     if (!w->summed && sum_up(w, err) < 0)
         return -err->errnum;
     w->summed = true;
@@ -81,23 +107,14 @@ static int seal(struct st_worker *w, struct st_error *err)
     return st_trace_checkpoint(w->pipeline.trace, true, err);
 }
 
-/* The checkpoint is the trace's own: no pipeline has seen it. */
-static void publish_checkpoint(struct st_worker *w)
-{
-    struct st_str line = st_trace_line(w->pipeline.trace);
-
-    st_news_tell(&w->news, line.p, line.len);
-}
-
 static void finish(struct st_worker *w)
 {
     struct st_error err = {0};
 
     if (seal(w, &err) < 0) {
-        on_trace_failure(w);
+        on_trace_failure(w, &err);
         return;
     }
-    publish_checkpoint(w);
     st_control_end(&w->control);
     w->loop.quit = true;
 }
@@ -154,17 +171,34 @@ static int64_t next_deadline(void *ctx)
                     earliest(st_pipeline_deadline(&w->pipeline), st_bus_deadline(&w->bus)));
 }
 
+/* What was missed meanwhile is declared before anything goes on. */
+static int record_gap(struct st_worker *w, struct st_error *err)
+{
+    st_auto_buf payload = ST_BUF_INIT;
+    struct st_trace_gap gap = {.reason = w->failure.msg,
+                               .not_recorded = w->pipeline.not_recorded,
+                               .duration_ms = (st_now_mono_ns() - w->failed_ns) / 1000000};
+
+    /* Once sealed nothing can have happened but retries. */
+    if (w->sealed)
+        return 0;
+    st_record_trace_gap(&payload, &gap);
+    return st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, true,
+                            err);
+}
+
 static void retry_trace(struct st_worker *w)
 {
     struct st_error err = {0};
 
-    if (st_trace_force(w->pipeline.trace, &err) < 0) {
-        w->retry_ns = st_now_mono_ns() + RETRY_NS;
+    if (st_trace_force(w->pipeline.trace, &err) < 0 || record_gap(w, &err) < 0) {
+        on_trace_failure(w, &err);
         return;
     }
     w->retry_ns = 0;
-    if (w->watch->can_freeze && !w->exited && w->pipeline.pauses.n == 0)
-        st_freezer_thaw(&w->watch->cgroup);
+    w->pipeline.not_recorded = 0;
+    if (!w->exited)
+        st_pauses_unstick(&w->pipeline.pauses);
     on_group_event(w, 0);
 }
 
@@ -178,7 +212,7 @@ static void on_deadline(void *ctx)
         return;
     }
     if (st_trace_commit(w->pipeline.trace, &err) < 0)
-        on_trace_failure(w);
+        on_trace_failure(w, &err);
     st_pipeline_tick(&w->pipeline);
     st_bus_tick(&w->bus);
     if (w->poll_ns) {
@@ -225,22 +259,11 @@ static void on_link(void *ctx, uint32_t events)
 
 /* ---- start ---- */
 
-static void on_kill(void *ctx)
+static void on_recorded(void *ctx, struct st_str line)
 {
     struct st_worker *w = ctx;
 
-    w->stop.reason = "killed by policy or person";
-    if (w->warden_lost)
-        st_kill_container(&w->watch->cgroup, w->watch->life.pidfd, 1000000000);
-    else
-        st_link_send(w->link, ST_LINK_KILL, 0, NULL);
-}
-
-static void on_recorded(void *ctx, const char *line, size_t len)
-{
-    struct st_worker *w = ctx;
-
-    st_news_tell(&w->news, line, len);
+    st_news_tell(&w->news, line.p, line.len);
 }
 
 static void on_quiet(void *ctx)
@@ -249,10 +272,26 @@ static void on_quiet(void *ctx)
     st_home_shed();
 }
 
+static void on_sink_report(void *ctx, const struct st_tell_report *r)
+{
+    struct st_worker *w = ctx;
+    const struct st_order *o = &w->watch->order;
+    st_auto_buf payload = ST_BUF_INIT;
+    struct st_error err = {0};
+
+    st_record_sink(&payload, r, r && r->sink < o->n_sinks ? o->sinks[r->sink].to : NULL);
+    w->news.about_sinks = true;
+    if (st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, false,
+                         &err) < 0)
+        on_trace_failure(w, &err);
+    w->news.about_sinks = false;
+}
+
 static void after_round(void *ctx)
 {
     struct st_worker *w = ctx;
 
+    st_pipeline_written(&w->pipeline);
     st_news_flush(&w->news);
 }
 
@@ -278,6 +317,9 @@ static int attach(struct st_worker *w, struct st_error *err)
     w->loop.quiet_ms = QUIET_MS;
     w->news.control = &w->control;
     w->news.bus = &w->bus;
+    w->news.teller = &w->teller;
+    w->teller.report = on_sink_report;
+    w->teller.ctx = w;
     rc = st_loop_add(&w->loop, "warden", w->link, EPOLLIN, on_link, w);
     if (rc == 0)
         rc = st_loop_add(&w->loop, "init", w->watch->life.pidfd, EPOLLIN, on_init_exit, w);
@@ -295,12 +337,12 @@ static int attach(struct st_worker *w, struct st_error *err)
     w->pipeline.ctx = w;
     w->pipeline.trace_failed = on_trace_failure;
     w->pipeline.kill = on_kill;
-    w->pipeline.publish = on_recorded;
+    st_trace_listen(w->pipeline.trace, on_recorded, w);
     w->control.is_inside = is_inside;
     if (st_control_attach(&w->control, &w->loop, st_worker_answer, w, err) < 0)
         return -err->errnum;
     st_worker_open_bus(w);
-    return 0;
+    return st_teller_attach(&w->teller, &w->loop, err);
 }
 
 /* Sealed and unlocked is what the engine waits for; closing the sensors takes the kernel some milliseconds.
@@ -314,6 +356,7 @@ static void leave(struct st_worker *w)
     else
         st_link_send(w->link, ST_LINK_DONE, 0, NULL);
     st_bus_close(&w->bus);
+    st_teller_close(&w->teller);
 }
 
 /* One that was started ahead waits until its container is named; the warden's end is the end of the wait. */
@@ -335,7 +378,9 @@ static int meet(struct st_worker *w, struct st_error *err)
 static int start(struct st_worker *w, struct st_error *err)
 {
     struct st_error bad = {0};
-    bool prepared = st_worker_prepare(w, &bad) == 0;
+    /* Who works the sinks is born before there is a key. */
+    bool prepared =
+        st_teller_start(&w->teller, &w->watch->order, &bad) == 0 && st_worker_prepare(w, &bad) == 0;
 
     /* What is wrong is said when there is somebody to be told. */
     if (meet(w, err) < 0)
@@ -361,6 +406,8 @@ static int run(struct st_worker *w)
     /* The container can't have said a word yet: being confined is due before it is listened to. */
     if (st_confine_worker(&err) < 0 || st_loop_run(&w->loop) < 0)
         return 1;
+    if (w->trace_lost)
+        return ST_WORKER_TRACE_LOST;
     leave(w);
     return 0;
 }

@@ -17,7 +17,8 @@ struct st_worker {
     struct st_loop loop;
     struct st_control control;
     struct st_bus bus;
-    struct st_news news; /* tells control and bus what was recorded */
+    struct st_teller teller;
+    struct st_news news; /* tells control, bus and sinks what was recorded */
     struct st_signer *signer;
     struct st_pipeline pipeline; /* policy, trace, pauses */
     struct st_files files;
@@ -26,8 +27,11 @@ struct st_worker {
     bool summed; /* the summary of the file system is */
     bool sealed; /* stop record and final checkpoint are in the trace, or in its batch */
     bool warden_lost;
-    int64_t poll_ns;  /* look at the group again at this time (v1 tells nobody that it is empty); 0: no */
-    int64_t retry_ns; /* the trace could not be written: frozen, try again at this time; 0: all is well */
+    int64_t poll_ns;   /* look at the group again at this time (v1 tells nobody that it is empty); 0: no */
+    int64_t retry_ns;  /* the trace could not be written: frozen, try again at this time; 0: all is well */
+    int64_t failed_ns; /* since when */
+    struct st_error failure;
+    bool trace_lost; /* no retry will help: this worker ends, the next one looks what is there */
     struct st_stop_facts stop;
 };
 

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+/* So far a trace that is cut may end beyond what a signature vouches for. */
+#define CHECKPOINT_RECORDS 1000
+
 static int open_signer(struct st_worker *w, struct st_error *err)
 {
     const struct st_order *o = &w->watch->order;
@@ -81,8 +84,12 @@ int st_worker_prepare(struct st_worker *w, struct st_error *err)
 static int open_trace(struct st_worker *w, struct st_error *err)
 {
     const struct st_order *o = &w->watch->order;
-    struct st_trace_options options = {
-        .path = o->trace_path, .agent_id = o->agent_id, .trace_id = o->trace_id, .signer = w->signer};
+    struct st_trace_options options = {.path = o->trace_path,
+                                       .agent_id = o->agent_id,
+                                       .trace_id = o->trace_id,
+                                       .signer = w->signer,
+                                       .rotate_bytes = o->rotate_bytes,
+                                       .checkpoint_records = CHECKPOINT_RECORDS};
 
     if (st_trace_open(&options, &w->pipeline.trace, err) < 0)
         return st_wrap(err, "trace %s", o->trace_path);
@@ -158,6 +165,8 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     st_pauses_init(&w->pipeline.pauses, w->watch);
     w->pipeline.watch = w->watch;
     w->pipeline.counters = st_counters_new(w->pipeline.policy);
+    if (st_pipeline_fold(&w->pipeline, err) < 0)
+        return -err->errnum;
     if (w->watch->fan >= 0 && open_files(w, err) < 0)
         return -err->errnum;
     /* A new worker can't have the fds of the one that was lost: what they would ask is refused by the kernel.

@@ -108,10 +108,10 @@ static void put_annotations(struct facts *f, const struct st_json_node *annotati
     size_t n = 0;
 
     st_json_each (member, annotations) {
-        size_t len;
-        const char *key = st_json_key(member, &len);
+        size_t len = 0;
+        const char *key = st_json_key(member, &len); /* NULL: an item of what is no object */
 
-        if (!wanted_annotation(key, len) || !st_json_is(member, ST_JSON_STRING))
+        if (!key || !wanted_annotation(key, len) || !st_json_is(member, ST_JSON_STRING))
             continue;
         if (n == MAX_ANNOTATIONS)
             f->truncated = true;

@@ -23,6 +23,8 @@ static const char *const known[] = {ANNOTATION_POLICY, ANNOTATION_MODE, ANNOTATI
 /* A misspelt request of ours would otherwise be a silent one. */
 static int check_names(const struct st_json_node *annotations, struct st_error *err)
 {
+    if (annotations && !st_json_is(annotations, ST_JSON_OBJECT) && !st_json_is(annotations, ST_JSON_NULL))
+        return st_fail(err, EINVAL, "annotations: not an object of names and texts");
     st_json_each (member, annotations) {
         size_t len, n = sizeof(known) / sizeof(known[0]), i = 0;
         const char *name = st_json_key(member, &len), *near;

@@ -1,9 +1,8 @@
 /* storm: many at once.
  *
- *   storm flood PROCESSES SECONDS EVERY OPEN VIOLATE    each process opens OPEN as fast as it can, and VIOLATE
- *                                                       at each EVERYth time; prints how often they did both
- *   storm volley THREADS VIOLATE                        all threads of one process open VIOLATE in the same moment;
- *                                                       prints how many were let and how many refused
+ *   storm flood PROCESSES SECONDS EVERY OPEN VIOLATE    each process opens OPEN as fast as it can, and
+ * VIOLATE at each EVERYth time; prints how often they did both storm volley THREADS VIOLATE all threads of
+ * one process open VIOLATE in the same moment; prints how many were let and how many refused
  *
  * Static, no shell. */
 #include <fcntl.h>
@@ -101,8 +100,7 @@ static int run_volley(struct tally *t, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct tally *t =
-        mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct tally *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     if (t == MAP_FAILED)
         return 1;

@@ -1,4 +1,4 @@
-/* Any config.json: refused, or edited so that the result parses, has our hooks last, has everything else as
+/* Any config.json: refused, or edited so that the result parses, has our hook last, has everything else as
  * it was, and is not changed by a second edit. */
 #include "oci/hook_edit.h"
 
@@ -9,10 +9,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const create_args[] = {"sandtrace-hook", "create", NULL};
-static const char *const stop_args[] = {"sandtrace-hook", "poststop", NULL};
 static const char *const env[] = {"PATH=/bin", NULL};
 static const struct st_oci_hook create_hook = {"/l/sandtrace-hook", create_args, env, 30};
-static const struct st_oci_hook stop_hook = {"/l/sandtrace-hook", stop_args, env, 0};
 
 struct side {
     struct st_oci_config *config;
@@ -60,7 +58,7 @@ static bool ours(const struct st_json_node *entry)
 static void check_stage(const struct side *a, const struct st_json_node *before, const struct side *b,
                         const struct st_json_node *after, const char *name)
 {
-    bool wanted = strcmp(name, "createRuntime") == 0 || strcmp(name, "poststop") == 0, last_is_ours = false;
+    bool wanted = strcmp(name, "createRuntime") == 0, last_is_ours = false;
     const struct st_json_node *x = st_json_is(before, ST_JSON_ARRAY) ? st_json_first(before) : NULL;
     int n_ours = 0;
 
@@ -114,14 +112,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     st_buf_add(&text, data, size);
     if (st_oci_config_parse(st_buf_cstr(&text), text.len, &first, &err) < 0 ||
-        st_oci_set_hooks(first, &create_hook, &stop_hook, &err) < 0) {
+        st_oci_set_hook(first, &create_hook, &err) < 0) {
         demand(err.msg[0]);
         return 0;
     }
     demand(st_json_edit_apply(st_oci_config_edit(first), &once, &err) == 0);
     demand(st_oci_config_parse(once.data, once.len, &second, &err) == 0);
     check_result(&(struct side){first, text.data, text.len}, &(struct side){second, once.data, once.len});
-    demand(st_oci_set_hooks(second, &create_hook, &stop_hook, &err) == 0);
+    demand(st_oci_set_hook(second, &create_hook, &err) == 0);
     demand(!st_json_edit_changed(st_oci_config_edit(second)));
     return 0;
 }

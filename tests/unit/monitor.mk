@@ -28,3 +28,12 @@ UNIT_TESTS += %D%/test_monitor_summary
 tests_unit_test_monitor_summary_SOURCES = %D%/test_monitor_summary.c
 tests_unit_test_monitor_summary_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_monitor_summary_LDADD = $(UNIT_LDADD_MONITOR)
+# Leaves no group of an engine's: root moves itself.
+ENGINE_UNIT_TESTS += %D%/test_monitor_teller
+tests_unit_test_monitor_teller_SOURCES = %D%/test_monitor_teller.c
+tests_unit_test_monitor_teller_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_monitor_teller_LDADD = $(UNIT_LDADD_MONITOR)
+UNIT_TESTS += %D%/test_monitor_pipeline
+tests_unit_test_monitor_pipeline_SOURCES = %D%/test_monitor_pipeline.c %D%/worker_support.c %D%/worker_support.h
+tests_unit_test_monitor_pipeline_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_monitor_pipeline_LDADD = $(UNIT_LDADD_MONITOR)

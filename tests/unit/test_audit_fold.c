@@ -33,8 +33,9 @@ static void the_first_is_recorded_and_repeats_come_as_one(void **state)
         assert_true(st_fold_add(f, &ev, &allow, i));
     }
     assert_int_equal(st_fold_deadline(f), 10 * SECOND);
-    assert_false(st_fold_take(f, 10 * SECOND - 1, &out, &v));
-    assert_true(st_fold_take(f, 10 * SECOND, &out, &v));
+    assert_int_equal(st_fold_pending(f), 5);
+    assert_false(st_fold_peek(f, 10 * SECOND - 1, &out, &v));
+    assert_true(st_fold_peek(f, 10 * SECOND, &out, &v));
     assert_int_equal(out->count, 5);
     assert_int_equal(out->first_us, 101);
     assert_int_equal(out->last_us, 105);
@@ -42,7 +43,30 @@ static void the_first_is_recorded_and_repeats_come_as_one(void **state)
     assert_memory_equal(out->fs.path.p, "/a", 2);
     assert_memory_equal(out->process.exe.p, "/bin/cat", 8);
     assert_memory_equal(v->rule.p, "scope", 5);
-    assert_false(st_fold_take(f, INT64_MAX, &out, &v));
+    st_fold_drop(f);
+    assert_false(st_fold_peek(f, INT64_MAX, &out, &v));
+    assert_int_equal(st_fold_pending(f), 0);
+    st_fold_free(f);
+}
+
+/* A trace that can't be written: what was peeked is not dropped, and goes on to count. */
+static void what_is_peeked_and_not_dropped_is_counted_on(void **state)
+{
+    struct st_fold *f = st_fold_new(&(struct st_fold_options){.window_ns = SECOND});
+    const struct st_verdict *v;
+    const struct st_event *out;
+    struct st_event ev = file_event("/a", 1);
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        st_fold_add(f, &ev, NULL, 0);
+    assert_true(st_fold_peek(f, SECOND, &out, &v));
+    assert_int_equal(out->count, 3);
+    assert_true(st_fold_add(f, &ev, NULL, 2 * SECOND));
+    assert_true(st_fold_peek(f, 2 * SECOND, &out, &v));
+    assert_int_equal(out->count, 4);
+    st_fold_drop(f);
+    assert_int_equal(st_fold_deadline(f), -1);
     st_fold_free(f);
 }
 
@@ -124,11 +148,15 @@ static void counts_are_exact_under_a_flood(void **state)
         ev = file_event(path, now);
         sent[n]++;
         got[n] += !st_fold_add(f, &ev, NULL, now);
-        while (now % 7 == 0 && st_fold_take(f, now, &out, &v))
+        while (now % 7 == 0 && st_fold_peek(f, now, &out, &v)) {
             got[number_of(out->fs.path)] += out->count;
+            st_fold_drop(f);
+        }
     }
-    while (st_fold_take(f, INT64_MAX, &out, &v))
+    while (st_fold_peek(f, INT64_MAX, &out, &v)) {
         got[number_of(out->fs.path)] += out->count;
+        st_fold_drop(f);
+    }
     for (size_t i = 0; i < N_OF(sent); i++)
         assert_int_equal(sent[i], got[i]);
     assert_int_equal(st_fold_deadline(f), -1);
@@ -139,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_is_recorded_and_repeats_come_as_one),
+        cmocka_unit_test(what_is_peeked_and_not_dropped_is_counted_on),
         cmocka_unit_test(what_differs_is_not_folded_together),
         cmocka_unit_test(refusals_pauses_and_traffic_are_not_folded),
         cmocka_unit_test(counts_are_exact_under_a_flood),

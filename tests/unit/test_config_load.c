@@ -1,5 +1,6 @@
 /* The configuration: defaults, each key, each refusal with its place, the file's trust, the environment. */
 #include "config/config.h"
+#include "model/event.h"
 
 #include "base/cleanup.h"
 #include "base/io.h"
@@ -82,17 +83,23 @@ static void an_empty_file_gives_the_defaults(void **state)
         assert_int_equal(c->freezer, ST_FREEZER_AUTO);
         assert_int_equal(c->pod_sandbox, ST_POD_SANDBOX_LIGHT);
         assert_int_equal(c->worker_grace_ms, 5000);
+        assert_int_equal(c->on_trace_failure, ST_TRACE_FAILURE_PAUSE);
+        assert_int_equal(c->trace_rotate, 0);
+        assert_int_equal(c->n_sinks, 0);
         assert_int_equal(c->hook_timeout_ms, 30000);
     }
 }
 
 static void every_key_is_taken(void **state)
 {
-    st_auto_config c = parse("runtime: crun\nhook: /a/hook\nmonitor: '/a/mon itor'\nstate_dir: /s\n"
-                             "log_dir: /l\npolicy_dirs: [/p1, /p2]\nkey_dir: /k\ndefault_policy: audit-only\n"
-                             "policy_paths: true\npolicy_from_env: true\nallow_disable: true\n"
-                             "allow_unsigned: true\ncontrol_group: adm\non_worker_failure: pause\n"
-                             "worker_grace: 250ms\nfreezer: v2\npod_sandbox: full\nhook_timeout: 1m\n");
+    st_auto_config c =
+        parse("runtime: crun\nhook: /a/hook\nmonitor: '/a/mon itor'\nstate_dir: /s\n"
+              "log_dir: /l\npolicy_dirs: [/p1, /p2]\nkey_dir: /k\ndefault_policy: audit-only\n"
+              "policy_paths: true\npolicy_from_env: true\nallow_disable: true\n"
+              "allow_unsigned: true\ncontrol_group: adm\non_worker_failure: pause\n"
+              "worker_grace: 250ms\nfreezer: v2\npod_sandbox: full\nhook_timeout: 1m\n"
+              "on_trace_failure: kill\ntrace_rotate: 64MiB\nsinks:\n  - syslog\n"
+              "  - to: exec:/bin/page\n    types: [security_pause, sensor]\n    only: refusals\n");
 
     (void)state;
     assert_string_equal(c->file, "f.yaml");
@@ -113,6 +120,14 @@ static void every_key_is_taken(void **state)
     assert_int_equal(c->pod_sandbox, ST_POD_SANDBOX_FULL);
     assert_int_equal(c->worker_grace_ms, 250);
     assert_int_equal(c->hook_timeout_ms, 60000);
+    assert_int_equal(c->on_trace_failure, ST_TRACE_FAILURE_KILL);
+    assert_int_equal(c->trace_rotate, 64 << 20);
+    assert_int_equal(c->n_sinks, 2);
+    assert_string_equal(c->sinks[0].to, "syslog");
+    assert_true(c->sinks[0].types == 0 && !c->sinks[0].refusals);
+    assert_string_equal(c->sinks[1].to, "exec:/bin/page");
+    assert_int_equal(c->sinks[1].types, 1u << ST_EV_SECURITY_PAUSE | 1u << ST_EV_SENSOR);
+    assert_true(c->sinks[1].refusals);
 }
 
 static void example_and_manual_name_every_key(void **state)
@@ -121,7 +136,8 @@ static void example_and_manual_name_every_key(void **state)
         "runtime",       "hook",           "monitor",        "state_dir",         "log_dir",
         "policy_dirs",   "key_dir",        "default_policy", "policy_paths",      "policy_from_env",
         "allow_disable", "allow_unsigned", "control_group",  "on_worker_failure", "worker_grace",
-        "freezer",       "pod_sandbox",    "hook_timeout"};
+        "freezer",       "pod_sandbox",    "hook_timeout",   "on_trace_failure",  "trace_rotate",
+        "sinks"};
     const char *srcdir = getenv("ST_SRCDIR");
     st_auto_free char *path = st_xasprintf("%s/contrib/sandtrace.yaml", srcdir ? srcdir : ".");
     st_auto_free char *manual = st_xasprintf("%s/docs/man/sandtrace.yaml.5.scd", srcdir ? srcdir : ".");
@@ -181,6 +197,22 @@ static void what_is_wrong_is_said_with_its_place(void **state)
         {"allow_disable: 'true'\n", "wrong value for `allow_disable`; write true or false without quotes"},
         {"control_group: 'a:b'\n", "write the name or the number of a group"},
         {"on_worker_failure: ignore\n", "write kill or pause"},
+        {"on_trace_failure: ignore\n", "write pause or kill"},
+        {"trace_rotate: 1\n", "f.yaml:1:15: wrong value for `trace_rotate`; write a size from 1MiB on"},
+        {"trace_rotate: 1023KiB\n", "write a size from 1MiB on"},
+        {"trace_rotate: 99999999999999999999TiB\n", "write a size from 1MiB on"},
+        {"trace_rotate: MiB\n", "write a size from 1MiB on"},
+        {"sinks: syslog\n", "f.yaml:1:8: wrong value for `sinks`; write a list of places"},
+        {"sinks: [tcp:1.2.3.4]\n", "f.yaml:1:9: wrong value in `sinks`; write file:PATH, unix:PATH, syslog,"},
+        {"sinks: [file:x]\n", "an absolute path must follow the colon"},
+        {"sinks: [file]\n", "an absolute path must follow the colon"},
+        {"sinks: [exec:/a/../b]\n", "write the path without '..'"},
+        {"sinks: [stdout]\n", "use `sandtrace watch --json`"},
+        {"sinks:\n  - syslog:\n", "f.yaml:2:5: unknown key `syslog`; a sink has to, types and only"},
+        {"sinks: [{types: [sensor]}]\n", "missing key `to`; say where records go"},
+        {"sinks: [{to: syslog, types: [rumour]}]\n", "sandtrace-trace(5) lists the types of events"},
+        {"sinks: [{to: syslog, types: []}]\n", "write a list such as [security_pause, sensor]"},
+        {"sinks: [{to: syslog, only: some}]\n", "write refusals, or leave it out"},
         {"freezer: v3\n", "write auto, v1 or v2"},
         {"pod_sandbox: none\n", "write light or full"},
         {"worker_grace: 5\n", "wrong value for `worker_grace`; write a duration such as 5s"},

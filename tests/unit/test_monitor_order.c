@@ -9,7 +9,11 @@ static const char whole[] =
     "{\"agent_id\":\"a\",\"facts\":{\"rootfs\":\"/r\"},\"id\":\"c1\",\"key_dir\":\"/k\",\"pid\":42,"
     "\"policy\":\"p\",\"policy_dirs\":[\"/a\",\"/b\"],\"rootfs\":\"/r\",\"state_dir\":\"/s/c1\",\"trace\":\"/"
     "t\","
-    "\"trace_id\":\"c1-1\",\"on_worker_failure\":\"pause\",\"worker_grace_ms\":250}";
+    "\"trace_id\":\"c1-1\",\"on_worker_failure\":\"pause\",\"worker_grace_ms\":250,\"on_trace_failure\":"
+    "\"kill\","
+    "\"rotate_bytes\":1048576,\"sinks\":[{\"refusals\":true,\"to\":\"syslog\",\"types\":[\"sensor\"]},{"
+    "\"to\":"
+    "\"unix:/s\"}]}";
 
 static void an_order_is_read_whole(void **state)
 {
@@ -23,6 +27,13 @@ static void an_order_is_read_whole(void **state)
     assert_int_equal(o.n_policy_dirs, 2);
     assert_string_equal(o.policy_dirs[1], "/b");
     assert_int_equal(o.on_failure, ST_FAIL_PAUSE);
+    assert_int_equal(o.on_trace_failure, ST_FAIL_KILL);
+    assert_int_equal(o.rotate_bytes, 1048576);
+    assert_int_equal(o.n_sinks, 2);
+    assert_string_equal(o.sinks[0].to, "syslog");
+    assert_true(o.sinks[0].refusals && o.sinks[0].types == 1u << ST_EV_SENSOR);
+    assert_string_equal(o.sinks[1].to, "unix:/s");
+    assert_true(!o.sinks[1].refusals && !o.sinks[1].types);
     assert_int_equal(o.worker_grace_ns, 250000000);
     assert_int_equal(o.control_gid, -1);
     assert_string_equal(o.freezer, "auto");
@@ -84,14 +95,14 @@ static void a_stop_record_says_how_it_ended(void **state)
 
 static void a_loss_record_names_its_cause(void **state)
 {
-    struct st_loss loss = {.cause = "killed by signal 9", .frozen = true, .freeze_us = 104};
+    struct st_loss loss = {.cause = "killed by signal 9", .frozen = true, .freeze_us = 104, .unwritten = 7};
     st_auto_buf out = ST_BUF_INIT;
 
     (void)state;
     st_record_loss(&out, &loss, "kill");
     assert_string_equal(st_buf_cstr(&out),
                         "{\"detail\":\"killed by signal 9\",\"freeze_us\":104,\"frozen\":true,"
-                        "\"name\":\"worker\",\"state\":\"lost\",\"then\":\"kill\"}");
+                        "\"name\":\"worker\",\"state\":\"lost\",\"then\":\"kill\",\"unwritten\":7}");
 }
 
 int main(void)

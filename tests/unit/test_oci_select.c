@@ -69,6 +69,8 @@ static void a_request_that_is_wrong_or_not_allowed_is_an_error(void **state)
         const char *json, *why;
         unsigned may;
     } cases[] = {
+        {"{\"a\":[null,7]}", "annotations: not an object", 7},
+        {"{\"a\":\"io.sandtrace.policy\"}", "annotations: not an object", 7},
         {"{\"a\":{\"io.sandtrace.policy\":\"/etc/p.yaml\"}}", "set policy_paths: true", 0},
         {"{\"a\":{\"io.sandtrace.policy\":\"/etc/../p.yaml\"}}", "without '..'", MAY_PATHS},
         {"{\"a\":{\"io.sandtrace.policy\":\"/\\n\"}}", "control characters", MAY_PATHS},

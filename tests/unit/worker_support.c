@@ -47,16 +47,19 @@ static void on_kill(void *ctx)
     f->killed++;
 }
 
-static void on_recorded(void *ctx, const char *line, size_t len)
+static void on_recorded(void *ctx, struct st_str line)
 {
     struct worker_fixture *f = ctx;
 
-    st_news_tell(&f->worker.news, line, len);
+    st_news_tell(&f->worker.news, line.p, line.len);
 }
 
-static void on_trace_failure(void *ctx)
+static void on_trace_failure(void *ctx, const struct st_error *err)
 {
-    (void)ctx;
+    struct worker_fixture *f = ctx;
+
+    (void)err;
+    f->trace_failures++;
 }
 
 static void write_policy(const struct worker_fixture *f)
@@ -82,7 +85,10 @@ static void open_parts(struct worker_fixture *f)
         st_worker_load_policy(&f->watch.order, &w->pipeline.policy, NULL, &err) < 0 ||
         st_trace_open(&options, &w->pipeline.trace, &err) < 0)
         give_up(&err);
+    st_trace_listen(w->pipeline.trace, on_recorded, f);
     w->pipeline.counters = st_counters_new(w->pipeline.policy);
+    if (st_pipeline_fold(&w->pipeline, &err) < 0)
+        give_up(&err);
     st_pauses_init(&w->pipeline.pauses, &f->watch);
     st_loop_init(&w->loop, epoll_create1(EPOLL_CLOEXEC), &f->pulse);
     if (st_control_open(&w->control, f->watch.state.dirfd, -1, "box", &err) < 0 ||
@@ -125,13 +131,14 @@ void worker_fixture_open(struct worker_fixture *f)
     w->pipeline.watch = &f->watch;
     w->pipeline.ctx = f;
     w->pipeline.kill = on_kill;
-    w->pipeline.publish = on_recorded;
     w->pipeline.trace_failed = on_trace_failure;
     w->bus.dirfd = w->bus.notify = -1;
     for (int i = 0; i < ST_BUS_READERS; i++)
         w->bus.readers[i].fd = -1;
     w->news.control = &w->control;
     w->news.bus = &w->bus;
+    w->news.teller = &w->teller;
+    w->teller.fd = -1;
     open_parts(f);
     f->client = (struct st_client){.control = &w->control, .fd = -1};
 }
@@ -143,6 +150,7 @@ void worker_fixture_close(struct worker_fixture *f)
 
     st_pauses_end_all(&w->pipeline.pauses, false);
     st_grants_free(&w->pipeline.grants);
+    st_fold_free(w->pipeline.fold);
     st_counters_free(w->pipeline.counters);
     st_policy_unref(w->pipeline.policy);
     st_trace_close(w->pipeline.trace);
@@ -160,10 +168,15 @@ void worker_fixture_close(struct worker_fixture *f)
     st_statedir_remove(&f->watch.state);
 }
 
+struct st_operation worker_fixture_operation(struct worker_fixture *f)
+{
+    return (struct st_operation){.answerer = answer_operation, .ctx = f, .fd = -1};
+}
+
 struct st_pause *worker_fixture_hold(struct worker_fixture *f)
 {
     struct st_pipeline *p = &f->worker.pipeline;
-    struct st_operation op = {.answerer = answer_operation, .ctx = f, .fd = -1};
+    struct st_operation op = worker_fixture_operation(f);
     struct st_event ev = {.type = ST_EV_FILESYSTEM,
                           .tier = ST_TIER_KERNEL,
                           .wall_us = st_now_wall_us(),
@@ -182,7 +195,6 @@ struct st_pause *worker_fixture_hold(struct worker_fixture *f)
     if (st_trace_append(p->trace, &ev, &v, id, &err) < 0)
         give_up(&err);
     line = st_trace_line(p->trace);
-    p->publish(p->ctx, line.p, line.len);
     pause = st_pauses_add(&p->pauses, &op, 0);
     pause->line = st_xstrndup(line.p, line.len);
     st_grants_add(&pause->proposal, &ev, pause->id);

@@ -7,7 +7,7 @@
 #include <poll.h>
 
 struct st_backend_state {
-    const char *target; /* behind the colon of the spec; "" where there is nothing */
+    const char *target; /* a path; "" where there is none */
     int fd;             /* -1: not connected */
     size_t done;        /* bytes of the present record that are out */
     pid_t pid;          /* exec: of the program that runs, fd is its pidfd; 0: none */
@@ -22,9 +22,7 @@ enum st_send {
 };
 
 struct st_backend {
-    const char *name;
     bool lines; /* a reader gets lines: losses are told in between */
-    bool wants_path, may_have_path;
     /* NULL: nothing to connect to. Never waits. */
     int (*connect)(struct st_backend_state *s, struct st_error *err);
     enum st_send (*send)(struct st_backend_state *s, const struct st_queued *item, int64_t now_ns,

@@ -104,8 +104,6 @@ static int poll_exec(const struct st_backend_state *s, short *events)
 }
 
 const struct st_backend st_backend_exec = {
-    .name = "exec",
-    .wants_path = true,
     .send = send_exec,
     .close = close_exec,
     .poll = poll_exec,

@@ -80,8 +80,6 @@ static enum st_send send_syslog(struct st_backend_state *s, const struct st_queu
 }
 
 const struct st_backend st_backend_syslog = {
-    .name = "syslog",
-    .may_have_path = true,
     .connect = connect_syslog,
     .send = send_syslog,
     .close = st_backend_close_fd,
@@ -148,9 +146,7 @@ static enum st_send send_journald(struct st_backend_state *s, const struct st_qu
 }
 
 const struct st_backend st_backend_journald = {
-    .name = "journald",
     .lines = true,
-    .may_have_path = true,
     .connect = connect_journald,
     .send = send_journald,
     .close = st_backend_close_fd,

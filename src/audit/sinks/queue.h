@@ -1,4 +1,4 @@
-/* queue: records that wait for a sink, in bounded memory. Private to src/audit/sinks. */
+/* queue: records that wait for a sink, in bounded memory. */
 #pragma once
 
 #include "model/event.h"
@@ -11,6 +11,7 @@ struct st_queued {
     enum st_result result;
     enum st_event_type type;
     bool notice;        /* of our own: {"missed":N} */
+    bool about_sinks;   /* its loss is told to the reader only: declaring it would make the next one */
     struct st_str line; /* without a newline */
 };
 

@@ -4,10 +4,11 @@
 #include "audit/sinks/backend.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/json_write.h"
 #include "base/mem.h"
+#include "model/sink_spec.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RETRY_NS INT64_C(1000000000)
@@ -23,65 +24,51 @@ struct st_sink {
     int64_t retry_after_ns; /* how long to wait after the next failure to connect */
     uint64_t lost;          /* not yet told to the owner */
     uint64_t missed;        /* not yet told to the reader */
-    char why[200];
+    char why[ST_SINK_WHY], down[ST_SINK_WHY];
 };
 
-static const struct st_backend *const backends[] = {&st_backend_file,     &st_backend_stdout,
-                                                    &st_backend_unix,     &st_backend_syslog,
-                                                    &st_backend_journald, &st_backend_exec};
-
-static const struct st_backend *find_backend(const char *spec, const char **target)
-{
-    const char *colon = strchr(spec, ':');
-
-    for (size_t i = 0; colon && i < sizeof(backends) / sizeof(backends[0]); i++)
-        if (strlen(backends[i]->name) == (size_t)(colon - spec) &&
-            memcmp(backends[i]->name, spec, (size_t)(colon - spec)) == 0) {
-            *target = colon + 1;
-            return backends[i];
-        }
-    return NULL;
-}
+static const struct st_backend *const backends[] = {
+    [ST_SINK_FILE] = &st_backend_file,         [ST_SINK_STDOUT] = &st_backend_stdout,
+    [ST_SINK_UNIX] = &st_backend_unix,         [ST_SINK_SYSLOG] = &st_backend_syslog,
+    [ST_SINK_JOURNALD] = &st_backend_journald, [ST_SINK_EXEC] = &st_backend_exec,
+};
 
 int st_sink_open(const struct st_sink_options *o, struct st_sink **out, struct st_error *err)
 {
-    const char *target = "";
-    const struct st_backend *backend = find_backend(o->spec, &target);
+    struct st_sink_spec spec;
+    const char *fault = st_sink_spec_read(o->spec, &spec);
     struct st_sink *s;
 
-    if (!backend)
-        return st_fail(err, EINVAL,
-                       "sink '%s': write file:PATH, stdout:, unix:PATH, syslog:, journald: or exec:PROGRAM",
-                       o->spec);
-    if (backend->wants_path && target[0] != '/')
-        return st_fail(err, EINVAL, "sink '%s': an absolute path must follow %s:", o->spec, backend->name);
-    if (!backend->wants_path && *target && (!backend->may_have_path || target[0] != '/'))
-        return st_fail(err, EINVAL, "sink '%s': nothing%s may follow %s:", o->spec,
-                       backend->may_have_path ? " but an absolute path" : "", backend->name);
+    if (fault)
+        return st_fail(err, EINVAL, "sink '%s': %s", o->spec, fault);
     s = st_xcalloc(1, sizeof(*s));
     s->spec = st_xstrdup(o->spec);
-    s->backend = backend;
+    s->backend = backends[spec.kind];
     s->o = *o;
     s->o.spec = s->spec;
-    s->state = (struct st_backend_state){.target = s->spec + (target - o->spec), .fd = -1};
+    s->state = (struct st_backend_state){.target = s->spec + (spec.target - o->spec), .fd = -1};
     s->retry_after_ns = RETRY_NS;
     st_queue_init(&s->queue, o->queue_bytes ? o->queue_bytes : ST_SINK_QUEUE);
     *out = s;
     return 0;
 }
 
-static void lose(struct st_sink *s, uint64_t n, const char *why)
+static void lose(struct st_sink *s, const struct st_queued *item, const char *why)
 {
-    s->lost += n;
-    s->missed += n;
+    if (item->notice)
+        return;
+    s->missed++;
+    if (item->about_sinks)
+        return;
+    s->lost++;
     snprintf(s->why, sizeof(s->why), "%.*s", (int)sizeof(s->why) - 1, why);
 }
 
-static bool wanted(const struct st_sink *s, const struct st_event *ev, const struct st_verdict *v)
+static bool wanted(const struct st_sink *s, const struct st_queued *item)
 {
-    if (s->o.types && !(s->o.types >> ev->type & 1))
+    if (s->o.types && !(s->o.types >> item->type & 1))
         return false;
-    return !s->o.refusals || (v && (v->result != ST_ALLOW || v->action != ST_ACT_NONE));
+    return !s->o.refusals || item->result != ST_ALLOW;
 }
 
 /* The reader learns of what it missed before what comes next. */
@@ -98,20 +85,16 @@ static bool put_notice(struct st_sink *s)
     return true;
 }
 
-void st_sink_offer(struct st_sink *s, const struct st_event *ev, const struct st_verdict *v,
-                   struct st_str line)
+void st_sink_offer(struct st_sink *s, const struct st_queued *record)
 {
-    struct st_queued item = {.type = ev->type,
-                             .severity = v ? v->severity : ST_SEV_NONE,
-                             .result = v ? v->result : ST_ALLOW,
-                             .line = line};
+    struct st_queued item = *record;
 
-    if (!wanted(s, ev, v))
+    if (!wanted(s, &item))
         return;
     if (item.line.len && item.line.p[item.line.len - 1] == '\n')
         item.line.len--;
     if ((s->missed && s->backend->lines && !put_notice(s)) || !st_queue_put(&s->queue, &item))
-        lose(s, 1, "the queue is full: the reader is too slow, or not there");
+        lose(s, &item, "the queue is full: the reader is too slow, or not there");
 }
 
 static void disconnect(struct st_sink *s, int64_t now_ns)
@@ -124,7 +107,7 @@ static void disconnect(struct st_sink *s, int64_t now_ns)
 
 static bool ready(struct st_sink *s, int64_t now_ns)
 {
-    struct st_error err;
+    struct st_error err = {0};
 
     if (!s->backend->connect || s->state.fd >= 0)
         return true;
@@ -132,6 +115,7 @@ static bool ready(struct st_sink *s, int64_t now_ns)
         return false;
     if (s->backend->connect(&s->state, &err) == 0)
         return true;
+    snprintf(s->down, sizeof(s->down), "%.*s", (int)sizeof(s->down) - 1, err.msg);
     disconnect(s, now_ns);
     return false;
 }
@@ -145,11 +129,11 @@ void st_sink_work(struct st_sink *s, int64_t now_ns)
         switch (s->backend->send(&s->state, &item, now_ns, &err)) {
         case ST_WAIT: s->retry_ns = now_ns + RETRY_NS; return;
         case ST_GONE: disconnect(s, now_ns); return;
-        case ST_LOST:
-            if (!item.notice)
-                lose(s, 1, err.msg);
+        case ST_LOST: lose(s, &item, err.msg); break;
+        case ST_SENT:
+            s->retry_after_ns = RETRY_NS;
+            s->down[0] = '\0';
             break;
-        case ST_SENT: s->retry_after_ns = RETRY_NS; break;
         }
         s->state.done = 0;
         st_queue_drop(&s->queue);
@@ -189,18 +173,14 @@ uint64_t st_sink_losses(struct st_sink *s, const char **why)
     return lost;
 }
 
-void st_sink_loss_payload(const struct st_sink *s, uint64_t lost, const char *why, struct st_buf *out)
+const char *st_sink_down(const struct st_sink *s)
 {
-    struct st_jw w;
+    return s->down;
+}
 
-    st_jw_init(&w, out);
-    st_jw_object(&w);
-    st_jw_kint(&w, "lost", (int64_t)lost);
-    st_jw_kstr(&w, "name", s->spec);
-    st_jw_kstr(&w, "reason", why);
-    st_jw_kstr(&w, "sensor", "sink");
-    st_jw_kstr(&w, "state", "lost");
-    st_jw_end(&w, '}');
+bool st_sink_idle(const struct st_sink *s)
+{
+    return st_queue_empty(&s->queue);
 }
 
 void st_sink_close(struct st_sink *s)

@@ -72,9 +72,7 @@ static int poll_file(const struct st_backend_state *s, short *events)
 }
 
 const struct st_backend st_backend_file = {
-    .name = "file",
     .lines = true,
-    .wants_path = true,
     .connect = connect_file,
     .send = send_file,
     .close = st_backend_close_fd,
@@ -112,7 +110,6 @@ static enum st_send send_stdout(struct st_backend_state *s, const struct st_queu
 }
 
 const struct st_backend st_backend_stdout = {
-    .name = "stdout",
     .lines = true,
     .connect = connect_stdout,
     .send = send_stdout,
@@ -156,9 +153,7 @@ static enum st_send send_unix(struct st_backend_state *s, const struct st_queued
 }
 
 const struct st_backend st_backend_unix = {
-    .name = "unix",
     .lines = true,
-    .wants_path = true,
     .connect = connect_unix,
     .send = send_unix,
     .close = st_backend_close_fd,

@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# An agent at work under the shipped policies: shells, git, python, node and
+# compilers of this machine's own system do their work, and what is guarded is
+# guarded.
+# shellcheck disable=SC2016 # scripts that run in the container
+bats_require_minimum_version 1.5.0
+load lib/world
+load lib/container
+
+setup_file() {
+    require git=git python3=python3 node=nodejs gcc=gcc
+    make_world
+}
+
+teardown_file() {
+    remove_all_containers || true
+    end_world
+}
+
+setup() { remember_what_is_there; }
+
+teardown() {
+    remove_all_containers
+    nothing_left_behind
+}
+
+# make_machine SCRIPT: a container with this machine's own programs in it.
+make_machine() {
+    local root link
+    make_container box bash -ec "$1"
+    root=$(bundle_of box)/rootfs
+    rm -rf "${root:?}"/{bin,usr}
+    mkdir -p "$root"/usr "$root"/etc/{alternatives,ssl}
+    for link in bin sbin lib lib64; do ln -s "usr/$link" "$root/$link"; done
+    cp -a /etc/alternatives/. "$root/etc/alternatives/"
+    cp -a /etc/{ld.so.cache,nsswitch.conf,passwd,group} "$root/etc/"
+    echo 'root:secret' >"$root/etc/shadow"
+    edit_config "$(bundle_of box)" '.mounts += [{destination: "/usr", type: "bind", source: "/usr", options: ["rbind", "ro"]}] |
+        .process.cwd = "/workspace" | .process.env = ["PATH=/usr/bin:/usr/sbin", "HOME=/tmp", "LC_ALL=C"]'
+}
+
+# run_machine POLICY SCRIPT: under that policy to its end; what it prints is in $output.
+run_machine() {
+    configure default_policy "$1"
+    make_machine "$2"
+    run runtime run --bundle "$(bundle_of box)" "$(id_of box)" </dev/null
+    trace_is_complete "$(id_of box)"
+    [ "$status" -eq 0 ] || { echo "$output" >&2; refusals >&2; return 1; }
+}
+
+refusals() { jq -c 'select(.verdict.result != "allow") | [.payload.op, .payload.access, .payload.path, .payload.name, .verdict.reason]' "$(trace_of "$(id_of box)")"; }
+
+nothing_was_refused() { [ -z "$(refusals)" ] || { refusals >&2; return 1; }; }
+
+work='
+    # A shell, its devices and its scratch.
+    echo lost >/dev/null; : 2>/dev/null; echo more >>/dev/null; echo x | tee /dev/null >/dev/full 2>&1 || true
+    dd if=/dev/urandom of=/dev/null bs=1k count=1 status=none; dd if=/dev/zero of=zeros bs=1k count=1 status=none
+    head -c 8 /dev/random | od >/dev/null; cat <<<"here" >/tmp/scratch; cat /proc/self/status /proc/meminfo >/dev/null
+    id -un; find . | sort | wc -l >/dev/null; mktemp -d >/dev/null; ls -l / | cat >/dev/null
+    # git from nothing to a merge
+    git init -q repo; cd repo; git config user.name a; git config user.email a@example.com
+    echo one >f; git add f; git commit -qm one; git checkout -qb side; echo two >>f; git commit -qam two
+    git checkout -q -; git merge -q side; git stash -q 2>&1 || true; git log --oneline | wc -l; git gc -q; cd ..
+    # python
+    python3 -c "import json, subprocess, tempfile, os, pty; tempfile.TemporaryFile().write(b\"x\"); open(os.devnull, \"w\").write(\"x\")
+print(subprocess.run([\"echo\", \"python\"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode().strip()); pty.openpty()"
+    # node
+    node -e "require(\"fs\").writeFileSync(\"n\", \"x\"); console.log(require(\"child_process\").execSync(\"echo node\").toString().trim())"
+    # a compiler
+    echo "int main(void) { return 0; }" >m.c; gcc -O1 -c m.c -o m.o; gcc m.o -o m; ./m; printf "all:\n\t@echo made\n" >Makefile; make -s 2>/dev/null || true
+    echo finished'
+
+@test "under agent-default shells, git, python, node and compilers work, and nothing of it is refused" {
+    run_machine agent-default "$work"
+    [[ $output == *root*2*python*node*finished* ]] || { echo "$output" >&2; false; }
+    nothing_was_refused
+}
+
+@test "under agent-node, agent-python and ci-build as well" {
+    for policy in agent-node agent-python ci-build; do
+        run_machine "$policy" "$work"
+        [[ $output == *finished* ]]
+        nothing_was_refused
+        remove_all_containers
+    done
+}
+
+@test "under strict a shell starts and works in /workspace" {
+    run_machine strict 'echo x >/workspace/f; cat /workspace/f >/dev/null; python3 -c "print(1)"; echo finished'
+    [[ $output == *finished* ]]
+    nothing_was_refused
+}
