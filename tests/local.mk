@@ -78,7 +78,11 @@ EXTRA_DIST += \
 .PHONY: check-runc bench-start bench-freeze
 check-runc: all
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/runc-suite/run.sh $(RUNC_FILES)
-bench-start: all
+EXTRA_PROGRAMS += %D%/bench/nothing
+CLEANFILES += %D%/bench/nothing
+tests_bench_nothing_SOURCES = %D%/bench/nothing.c
+tests_bench_nothing_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
+bench-start: all %D%/bench/nothing
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/start.sh $(BENCH_FLAGS)
 bench-freeze: all %D%/attack/marker
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/freeze.sh $(BENCH_FLAGS)

@@ -156,6 +156,12 @@ static void take(void *ctx, const struct st_fan_event *seen)
         st_operation_answer(&op, true);
         return;
     }
+    /* The runtime on its way in: there is nobody else in the container yet, and nothing to find out. */
+    if (!f->refuse_all && !f->init_runs && !seen->exec && seen->tid == f->init) {
+        f->setup_uses++;
+        st_operation_answer(&op, true);
+        return;
+    }
     st_process_read(seen->tid, &f->members, &f->facts);
     if (!f->facts.in_container) {
         f->host_uses++;

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """The clock and the sums of start.sh: nothing here knows about bats or the build.
 
-    measure.py start --rounds N --runs N --bundle DIR --pristine FILE --root DIR --id PREFIX --plain RUNC --sandtrace RUNTIME
+    measure.py start --rounds N --runs N --bundle DIR --pristine FILE --root DIR --id PREFIX --plain RUNC --nothing PROGRAM
+                --sandtrace RUNTIME
     measure.py idle --state STATE.JSON
 
 Method: each round shuffles its runs; a round's medians are compared with the
@@ -57,10 +58,22 @@ def take_precedence(name):
                 out.write(value)
 
 
-def timed_run(runtime, args, ident):
+def with_hook(pristine, hook):
+    """The same bundle with a hook that does nothing."""
+    with open(pristine, encoding="utf-8") as file:
+        config = json.load(file)
+    config["hooks"] = {"createRuntime": [{"path": hook}]}
+    with open(pristine + ".hook", "w", encoding="utf-8") as file:
+        json.dump(config, file)
+    return pristine + ".hook"
+
+
+def timed_run(kind, args, ident):
     """Milliseconds of one `run` by the wall clock and of the processor; its exit code must be 0."""
-    shutil.copy(args.pristine, os.path.join(args.bundle, "config.json"))  # as an engine: a new bundle each time
-    argv = [runtime, "--root", args.root, "run", "--bundle", args.bundle, ident]
+    front, pristine = kind
+    shutil.copy(pristine, os.path.join(args.bundle, "config.json"))  # as an engine: a new bundle each time
+    runtime = front[0]
+    argv = [*front, "--root", args.root, "run", "--bundle", args.bundle, ident]
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1)]
     cpu = args.cpu.now_ns()
@@ -88,16 +101,19 @@ def spread(values, form):
     return f"{form % statistics.median(values)}  ({form % min(values)} to {form % max(values)})"
 
 
-def added(rounds, clock):
-    return statistics.median(r["sandtrace"][clock] - (r["plain"][clock] + r["plain again"][clock]) / 2 for r in rounds)
+def added(rounds, clock, kind="sandtrace"):
+    return statistics.median(r[kind][clock] - (r["plain"][clock] + r["plain again"][clock]) / 2 for r in rounds)
 
 
 def start(args):
     take_precedence(args.id)
     args.cpu = CpuClock(args.id)
-    kinds = {"plain": args.plain, "plain again": args.plain, "sandtrace": args.sandtrace}
+    plain = ([args.plain], args.pristine)
+    kinds = {"plain": plain, "plain again": plain,
+             "nothing": ([args.nothing, args.plain], with_hook(args.pristine, args.nothing)),
+             "sandtrace": ([args.sandtrace], args.pristine)}
     for kind in kinds:  # caches warm, once each; not counted
-        timed_run(args.plain, args, f"{args.id}-warm-{kind.split()[-1]}")
+        timed_run(plain, args, f"{args.id}-warm-{kind.split()[-1]}")
     rounds = [one_round(number, args, kinds) for number in range(args.rounds)]
     print(f"start of `true`: {args.rounds} rounds of {args.runs} runs; median of rounds (least to most)")
     for kind in kinds:
@@ -107,6 +123,8 @@ def start(args):
     aa = statistics.median(r["plain again"][WALL] / r["plain"][WALL] for r in rounds) - 1
     print(f"  added by sandtrace: {added(rounds, WALL):.2f} ms, processor {added(rounds, CPU):.2f} ms"
           f"   A/A difference: {aa * 100:+.2f} %")
+    print(f"  of it by two programs that do nothing in our places: {added(rounds, WALL, 'nothing'):.2f} ms,"
+          f" processor {added(rounds, CPU, 'nothing'):.2f} ms")
     return [
         (abs(aa) <= MAX_AA_RATIO, f"the A/A pair differs by {aa * 100:.2f} %: no result"),
         (added(rounds, WALL) <= MAX_ADDED_MS, f"{added(rounds, WALL):.2f} ms added, at most {MAX_ADDED_MS} allowed"),
@@ -158,7 +176,7 @@ def main():
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--runs", type=int)
     parser.add_argument("--assert", dest="hold", action="store_true")
-    for name in ("bundle", "pristine", "root", "id", "plain", "sandtrace", "state"):
+    for name in ("bundle", "pristine", "root", "id", "plain", "nothing", "sandtrace", "state"):
         parser.add_argument(f"--{name}")
     args = parser.parse_args()
     limits = start(args) if args.what == "start" else idle(args)

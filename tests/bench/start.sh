@@ -42,7 +42,7 @@ cp "$(bundle_of true)/config.json" "$WORLD/pristine.json"
 
 "$here/measure.py" start --rounds "$rounds" --runs "$runs" "${assert[@]}" \
     --bundle "$(bundle_of true)" --pristine "$WORLD/pristine.json" --root "$WORLD/root" --id "$WORLD_NAME" \
-    --plain "$(command -v runc)" --sandtrace "$RUNTIME"
+    --plain "$(command -v runc)" --nothing "$ST_BUILDDIR/tests/bench/nothing" --sandtrace "$RUNTIME"
 # Every run of ours is in a trace, or its time means nothing.
 watched=$(count_stops)
 [ "$watched" -eq $((rounds * runs)) ] || fail "$watched of $((rounds * runs)) containers were watched" || exit 1
