@@ -298,6 +298,7 @@ approve_all() {
 
 @test "a bundle that is run again under another policy is as it was before" {
     make_target box sh -c 'echo x >/workspace/a; echo y >/outside/b && echo free'
+    # shellcheck disable=SC2046 # as many words
     edit_config "$(bundle_of box)" '.linux.seccomp = {defaultAction: "SCMP_ACT_ERRNO", architectures: ["SCMP_ARCH_X86_64", "SCMP_ARCH_X86"],
         syscalls: [{names: ["mkdir", "getcwd"], action: "SCMP_ACT_ALLOW"}, {names: ["acct"], action: "SCMP_ACT_KILL"}]} |
         .linux.seccomp.syscalls[0].names += $ARGS.positional' --args -- $(syscall_names)

@@ -21,6 +21,7 @@ END
 }
 
 # Violations are refused, or wait.
+# shellcheck disable=SC2034 # used by those who load this
 refusing='on_violation: { low: deny, medium: deny, high: deny, critical: deny }'
 # shellcheck disable=SC2034 # used by those who load this
 holding='on_violation: { low: pause, medium: pause, high: pause, critical: pause }

@@ -76,9 +76,10 @@ is_halted() {
 remove_all_containers() {
     local id
     # Not by `list`: on v2 it waits for what is held.
-    for id in $(ls "$WORLD/root" 2>/dev/null); do
+    for id in "$WORLD"/root/*/; do
+        [ -d "$id" ] || continue
         thaw_cgroups_of_world
-        plain_runc delete --force "$id"
+        plain_runc delete --force "$(basename "$id")"
     done
     rm -rf "$WORLD/bundles"
 }
