@@ -56,7 +56,7 @@ static const char *value_of(const char *option, int argc, char **argv, int *at)
 {
     size_t len = strlen(option);
 
-    if (strncmp(argv[*at], option, len) != 0)
+    if (!argv[*at] || strncmp(argv[*at], option, len) != 0)
         return NULL;
     if (argv[*at][len] == '=')
         return argv[*at] + len + 1;

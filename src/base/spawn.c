@@ -70,10 +70,10 @@ static void become(const struct st_spawn *s)
     _exit(127);
 }
 
-/* The one between shares our memory until it ends, which is at once. */
+/* The one between ends at once. */
 static int spawn_orphan(const struct st_spawn *s)
 {
-    pid_t between = vfork();
+    pid_t between = fork();
 
     if (between < 0)
         return -errno;

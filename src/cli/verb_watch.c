@@ -176,10 +176,13 @@ static int listen_to_all(struct watch *w)
     st_auto_listener l = NULL;
     st_auto_fd stop = open_signals();
     struct st_error err = {0};
+    const struct st_config *config = w->request.config;
     gid_t gid;
 
-    if (st_config_control_gid(w->request.config, "/etc/group", &gid, &err) < 0 ||
-        st_listener_open(w->request.config->state_dir, gid == (gid_t)-1 ? -1 : (int64_t)gid, &l, &err) < 0)
+    if (!config)
+        return st_cli_error(w->request.verb, "no configuration");
+    if (st_config_control_gid(config, "/etc/group", &gid, &err) < 0 ||
+        st_listener_open(config->state_dir, gid == (gid_t)-1 ? -1 : (int64_t)gid, &l, &err) < 0)
         return st_cli_error(w->request.verb, "%s%s", err.msg,
                             err.errnum == EACCES ? "; run this as root or as a member of the control group"
                                                  : "");

@@ -78,7 +78,10 @@ static void describe_object(struct st_files *f, int fd, struct st_event *ev)
     ssize_t n = path_of(fd, f->path, sizeof(f->path) - 1);
     struct stat sb;
 
-    ev->fs.path = n < 0 ? (struct st_str){0} : (struct st_str){.p = f->path, .len = (size_t)n};
+    if (n >= 0)
+        ev->fs.path = (struct st_str){.p = f->path, .len = (size_t)n};
+    else
+        ev->fs.path = (struct st_str){0};
     ev->fs.size = ST_UNKNOWN;
     if (fstat(fd, &sb) < 0)
         return;

@@ -31,6 +31,7 @@ libmonitor_a_SOURCES = \
 	%D%/operation.h \
 	%D%/pauses.c %D%/pauses.h \
 	%D%/peer.c %D%/peer.h \
+	%D%/performers.c %D%/performers.h \
 	%D%/perform.c \
 	%D%/pipeline.c %D%/pipeline.h \
 	%D%/record.c %D%/record.h \

@@ -32,6 +32,7 @@ struct inquiry {
     int64_t seen_ns;
     struct st_event ev;
     struct st_change change;
+    char number[24]; /* of a syscall without a name */
 };
 
 /* ---- answering ---- */
@@ -248,11 +249,11 @@ static void take_syscall(struct inquiry *q)
 {
     const struct seccomp_data *call = &q->asked->data;
     const struct st_pipeline *p = q->m->pipeline;
-    char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, call->nr), number[24];
+    char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, call->nr);
 
-    snprintf(number, sizeof(number), "%d", call->nr);
+    snprintf(q->number, sizeof(q->number), "%d", call->nr);
     fill_event(q, ST_EV_SYSCALL);
-    q->ev.sys.name = st_str(name ? name : number);
+    q->ev.sys.name = st_str(name ? name : q->number);
     if (settle_again(q))
         ;
     else if (call->arch != NATIVE_ARCH || (call->nr & FOREIGN_NR))

@@ -4,10 +4,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/io.h"
-#include "monitor/errand.h"
-#include "monitor/hands.h"
 #include "monitor/home.h"
 #include "monitor/link.h"
+#include "monitor/performers.h"
 #include "monitor/standby.h"
 #include "respond/freezer.h"
 #include "respond/kill.h"
@@ -41,7 +40,7 @@ struct warden {
     st_worker_main worker_main;
     enum phase phase;
     int epfd, sigfd, timerfd, link, errands, ready_fd;
-    pid_t performers[ST_HANDS]; /* 0: free */
+    struct st_performers performers;
     pid_t worker;
     uint64_t beats;      /* last seen */
     int64_t stalled_ns;  /* when the stall was found */
@@ -141,44 +140,12 @@ static int spawn_worker(struct warden *w, const struct st_loss *loss)
     return watch_fd(w, w->link, EPOLLIN, EV_LINK, EPOLL_CTL_ADD);
 }
 
-/* ---- performers ---- */
-
-static pid_t *performer_of(struct warden *w, pid_t pid)
-{
-    for (size_t i = 0; i < ST_HANDS; i++)
-        if (w->performers[i] == pid)
-            return &w->performers[i];
-    return NULL;
-}
-
-static void reap_performers(struct warden *w)
-{
-    for (size_t i = 0; i < ST_HANDS; i++)
-        if (w->performers[i] > 0 && waitpid(w->performers[i], NULL, WNOHANG) == w->performers[i])
-            w->performers[i] = 0;
-}
-
-/* The errand is not looked at here. Where nobody can go the worker finds its reply socket closed. */
 static void on_errand(struct warden *w)
 {
-    struct st_errand e;
-    int fds[ST_ERRAND_FDS];
-    int rc = st_errand_receive(w->errands, &e, fds);
-    pid_t *slot = rc == 1 ? performer_of(w, 0) : NULL, pid;
+    int rc = st_performers_send(&w->performers, w->watch, w->errands);
 
-    if (rc == -EAGAIN)
-        return;
-    if (rc != 1) {
+    if (rc < 0 && rc != -EAGAIN)
         epoll_ctl(w->epfd, EPOLL_CTL_DEL, w->errands, NULL);
-        return;
-    }
-    pid = slot ? fork() : -1;
-    if (pid == 0)
-        st_errand_perform(w->watch, &e, fds);
-    if (pid > 0)
-        *slot = pid;
-    for (size_t i = 0; i < ST_ERRAND_FDS; i++)
-        st_close(&fds[i]);
 }
 
 /* ---- freezing ---- */
@@ -263,7 +230,7 @@ static void on_child(struct warden *w)
 
     while (read(w->sigfd, &drained, sizeof(drained)) > 0)
         continue;
-    reap_performers(w);
+    st_performers_reap(&w->performers);
     for (;;) {
         info = (siginfo_t){0};
         if (waitid(P_PID, (id_t)w->worker, &info, WEXITED | WSTOPPED | WNOHANG) < 0 || info.si_pid == 0)

@@ -386,8 +386,10 @@ void st_notify_close(struct st_notify *n)
 {
     if (!n)
         return;
-    while (n->first)
-        drop(n, n->first);
+    for (struct source *s = n->first, *next; s; s = next) {
+        next = s->next;
+        drop(n, s);
+    }
     st_close(&n->listener);
     st_close(&n->epfd);
     if (n->path)
