@@ -1,9 +1,10 @@
 /* trace: the writer of one trace file.
  *
- * Records are gathered in a batch and written together: when the next one might not fit into 64 KiB, when
- * the owner's event loop calls st_trace_commit() at the deadline (50 ms after the first), or when they are
- * forced. What must be on disk before the world goes on (refusals, pauses, the start record) the caller
- * forces with st_trace_force(); a checkpoint is always forced.
+ * Records are gathered in a batch and written together: when they have filled 64 KiB of the file (where a
+ * record may be cut in two: its rest is the beginning of the next batch), when the owner's event loop calls
+ * st_trace_commit() at the deadline (50 ms after the first), or when they are forced. What must be on disk
+ * before the world goes on (refusals, pauses, the start record) the caller forces with st_trace_force(); a
+ * checkpoint is always forced.
  *
  * Errors. Whatever fails, the writer knows what is in the file and never rewrites or shortens it. A write
  * that failed or was cut short (disk full) leaves its rest in the batch, and the next commit goes on at

@@ -179,7 +179,7 @@ int st_trace_open(const struct st_trace_options *o, struct st_trace **out, struc
     t->signer = o->signer;
     t->rotate_bytes = t->rotate_at = o->rotate_bytes;
     t->checkpoint_records = o->checkpoint_records;
-    t->cap = ST_TRACE_BATCH;
+    t->cap = ST_TRACE_ROOM;
     t->batch = st_xmalloc(t->cap);
     rc = st_recorder_new(o->agent_id, o->trace_id, &t->recorder, err);
     if (rc == 0)

@@ -3,6 +3,9 @@
 
 #include "audit/trace.h"
 
+/* A full batch, and the record that filled it. */
+#define ST_TRACE_ROOM (ST_TRACE_BATCH + ((size_t)16 << 10))
+
 struct st_trace {
     int fd, dirfd;
     char *path;

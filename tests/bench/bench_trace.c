@@ -20,7 +20,7 @@
 #include <time.h>
 
 #define EVENTS 500000
-#define ROUNDS 7
+#define ROUNDS 15
 #define EVENT_BYTES 400
 #define MEMBER_BYTES 88 /* ,"record_hash":"sha256:…" */
 #define LINK_BYTES 86   /* ,"prev_hash":"sha256:…" */

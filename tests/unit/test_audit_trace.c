@@ -136,6 +136,36 @@ static void a_torn_end_is_declared_and_no_byte_of_it_changes(void **state)
     assert_int_equal(length, offset);
 }
 
+static void a_full_batch_is_written_in_whole_blocks_and_what_was_cut_is_the_next_ones_beginning(void **state)
+{
+    struct place *p = *state;
+    struct st_trace *t = open_trace(p, true, 0);
+    struct st_verify_report r;
+    struct st_error err;
+    st_auto_buf text = ST_BUF_INIT;
+    bool cut = false;
+    struct stat sb;
+
+    for (unsigned i = 0; i < 2000; i++) {
+        append_samples(t, 1);
+        assert_int_equal(stat(p->path, &sb), 0);
+        assert_int_equal(sb.st_size % (off_t)ST_TRACE_BATCH, 0);
+        if (sb.st_size && !cut) {
+            slurp(p->path, &text);
+            cut = text.data[text.len - 1] != '\n';
+        }
+    }
+    assert_true(cut);
+    assert_int_equal(st_trace_checkpoint(t, true, &err), 0);
+    st_buf_clear(&text);
+    slurp(p->path, &text);
+    assert_int_equal(count_lines(&text), 2001);
+    r = verify_bytes(p, text.data, text.len);
+    assert_int_equal(r.n_issues, 0);
+    assert_int_equal(r.records, 2001);
+    st_trace_close(t);
+}
+
 static void a_second_writer_is_refused_until_the_first_is_dead(void **state)
 {
     struct place *p = *state;
@@ -291,6 +321,7 @@ int main(void)
         T(records_are_numbered_and_linked),
         T(a_trace_goes_on_after_a_clean_end),
         T(a_torn_end_is_declared_and_no_byte_of_it_changes),
+        T(a_full_batch_is_written_in_whole_blocks_and_what_was_cut_is_the_next_ones_beginning),
         T(a_second_writer_is_refused_until_the_first_is_dead),
         T(a_full_file_is_continued_in_a_new_one),
         T(an_event_too_large_is_refused_and_leaves_no_trace),
