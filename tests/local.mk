@@ -68,6 +68,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/wait.bash \
 	%D%/bats/lib/world.bash \
 	%D%/runc-suite/run.sh \
+	%D%/vm/run.sh \
 	%D%/runc-suite/side.sh \
 	%D%/bench/measure.py \
 	%D%/bench/start.sh \
@@ -75,7 +76,10 @@ EXTRA_DIST += \
 	%D%/bench/freeze_trials.py
 
 # runc's own suite, by runc and through us, compared; and what we add to a start.
-.PHONY: check-runc bench-start bench-freeze
+.PHONY: check-runc check-vm bench-start bench-freeze
+# make check-vm VM=PROGRAM [SUITES="bookworm trixie"] [VM_FILES="lifecycle.bats …"]: see vm/run.sh.
+check-vm: all %D%/attack/attack %D%/attack/marker %D%/attack/storm %D%/attack/monitor-with-faults
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/vm/run.sh "$(VM)" $(SUITES) -- $(VM_FILES)
 check-runc: all
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/runc-suite/run.sh $(RUNC_FILES)
 EXTRA_PROGRAMS += %D%/bench/nothing
