@@ -86,20 +86,6 @@ bool st_lifecycle_status(const struct st_lifecycle *l, int *status)
     return status_by_pidfd(l->pidfd, status) || status_of_zombie(l->proc_dir, status);
 }
 
-#define KERNEL_PF_EXITING 0x4UL
-
-/* The seventh field after the name. */
-static bool is_exiting(int proc_dir)
-{
-    char text[1024], *at;
-
-    if (st_read_small_at(proc_dir, "stat", text, sizeof(text)) < 0 || !(at = strrchr(text, ')')))
-        return false;
-    for (int i = 0; at && i < 7; i++)
-        at = strchr(at + 1, ' ');
-    return at && strtoul(at, NULL, 10) & KERNEL_PF_EXITING;
-}
-
 static bool has_kill_in(const char *status, const char *set)
 {
     const char *at = strstr(status, set);
@@ -107,12 +93,12 @@ static bool has_kill_in(const char *status, const char *set)
     return at && strtoull(at + strlen(set), NULL, 16) & 1ULL << (SIGKILL - 1);
 }
 
+/* By the signal alone: a first thread that has left its process alone is on its way out for as long as it
+ * likes, and a container could call that dying. No signal from inside kills the first process. */
 bool st_lifecycle_dying(const struct st_lifecycle *l)
 {
     char text[4096];
 
-    if (is_exiting(l->proc_dir))
-        return true;
-    return st_read_small_at(l->proc_dir, "status", text, sizeof(text)) >= 0 &&
+    return !st_lifecycle_ended(l) && st_read_small_at(l->proc_dir, "status", text, sizeof(text)) >= 0 &&
            (has_kill_in(text, "\nSigPnd:\t") || has_kill_in(text, "\nShdPnd:\t"));
 }

@@ -29,6 +29,5 @@ bool st_lifecycle_ended(const struct st_lifecycle *l);
 /* Wait status as of waitpid(2). false: not known (yet). */
 bool st_lifecycle_status(const struct st_lifecycle *l, int *status);
 
-/* It is being killed, or on its way out and waits for those that go with it: who freezes the group now keeps
- * it from ending (v1). */
+/* It is being killed: who freezes the group now keeps it from ending (v1). */
 bool st_lifecycle_dying(const struct st_lifecycle *l);

@@ -42,6 +42,8 @@ make_storm() {
     echo fine >"$(bundle_of "$name")/rootfs/workspace/fine"
 }
 
+has_a_pause() { [ -n "$(pauses "$1")" ]; }
+
 said_by() { cat "$(work_of "$1")/said"; }
 
 worker_rss() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$(state_of "$(id_of "$1")" worker)/status"; }
@@ -64,6 +66,17 @@ worker_rss() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$(state_of "$(
     [ "$(trace_count "$(id_of box)" '.event_type == "security_pause"')" -eq 20 ]
     [ "$(trace_count "$(id_of box)" '.event_type == "security_resume" and .payload.decision == "allow-once"')" -eq 10 ]
     [ "$(trace_count "$(id_of box)" '.event_type == "security_resume" and .payload.decision == "deny"')" -eq 10 ]
+}
+
+@test "a container that is killed while its threads break the rule ends, by us or past us" {
+    for way in runtime plain_runc; do
+        make_storm box volley 20 /etc/shadow
+        start_detached box
+        retry_until has_a_pause box
+        "$way" delete --force "$(id_of box)"
+        trace_is_complete "$(id_of box)"
+        rm -rf "$(bundle_of box)" "$WORLD"/log/*
+    done
 }
 
 @test "in a flood of opens every violation is recorded, memory is bounded, and the host goes on" {
