@@ -2,8 +2,9 @@
  *
  * What we hold still must not hold the engine up. On cgroup v2 a group never reports that it is frozen while
  * an operation in it waits for our answer, and a runtime that looks or signals waits for that: so the shim
- * answers a question about the state by itself, and before a command that acts, what is held is refused; the
- * container stays frozen, and the pause stays open. And nobody thaws past us. */
+ * answers a question about the state by itself, and before a command that acts, what is held is refused, as is
+ * what comes while it acts; the container stays frozen, and the pause stays open. And nobody thaws past us.
+ */
 #include "monitor/answers.h"
 
 #include "base/json_write.h"
@@ -71,6 +72,15 @@ static bool refuse(const struct st_worker *w, struct st_buf *out)
     return answer(out, "refuse", reason);
 }
 
+/* Before what is in the way is looked for: more of it may be on its way to us. */
+static void let_act(struct st_worker *w, const struct st_client *client, const char *command)
+{
+    if (w->watch->cgroup.kind == ST_CGROUP_V2)
+        st_engines_join(&w->engines, client->pid);
+    if (any_in_the_way(w))
+        release_all(w, command);
+}
+
 static bool is_one_of(const char *command, const char *const *list)
 {
     for (; *list; list++)
@@ -83,20 +93,16 @@ bool st_answer_engine(struct st_worker *w, struct st_client *client, const struc
                       struct st_buf *out)
 {
     static const char *const wants_it_to_run[] = {"exec", "resume", "checkpoint", NULL};
-    static const char *const only_looks[] = {"state", "ps", "list", "events", NULL};
+    static const char *const acts[] = {"delete", "kill", "pause", "update", NULL};
     const char *command = st_json_str(st_json_get(body, "command"), NULL);
 
-    (void)client;
     if (!command) {
         st_control_refusal(out, "bad_request", "command is missing");
         return true;
     }
     if (is_one_of(command, wants_it_to_run) && (w->pipeline.pauses.n || w->loss))
         return refuse(w, out);
-    if (!any_in_the_way(w))
-        return answer(out, "go", NULL);
-    if (is_one_of(command, only_looks))
-        return answer(out, "look", NULL);
-    release_all(w, command);
-    return answer(out, "go", NULL);
+    if (is_one_of(command, acts))
+        let_act(w, client, command);
+    return answer(out, any_in_the_way(w) ? "look" : "go", NULL);
 }

@@ -144,6 +144,7 @@ static void take(void *ctx, const struct st_fan_event *seen)
     int64_t seen_ns = st_now_mono_ns();
     st_auto_operation op = {.answerer = seen->fd >= 0 ? answer : NULL, .ctx = f, .fd = seen->fd};
 
+    f->pipeline->pauses.others_wait = seen->more;
     if (seen->closed) {
         op.answerer = NULL;
         note_closed(f, seen->fd);

@@ -12,6 +12,7 @@ libmonitor_a_SOURCES = \
 	%D%/confine.c %D%/confine.h \
 	%D%/control.c %D%/control.h \
 	%D%/dial.c %D%/dial.h \
+	%D%/engines.c %D%/engines.h \
 	%D%/errand.c %D%/errand.h \
 	%D%/fault.h \
 	%D%/files.c %D%/files.h \

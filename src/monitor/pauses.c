@@ -27,13 +27,24 @@ int st_pauses_freeze(struct st_pauses *p)
     return st_freezer_ask(&p->watch->cgroup);
 }
 
+static bool any_held(const struct st_pauses *p)
+{
+    for (const struct st_pause *i = p->first; i; i = i->next)
+        if (i->held)
+            return true;
+    return false;
+}
+
 bool st_pauses_confirm(const struct st_pauses *p, bool held)
 {
+    int rc;
+
     if (!p->watch->can_freeze)
         return false;
-    if (held && p->watch->cgroup.kind == ST_CGROUP_V2)
+    if (p->watch->cgroup.kind == ST_CGROUP_V2 && (held || p->others_wait || any_held(p)))
         return true;
-    return st_freezer_confirm(&p->watch->cgroup, CONFIRM_NS) == 0;
+    rc = st_freezer_confirm(&p->watch->cgroup, p->watch->fan, CONFIRM_NS);
+    return rc == 0 || rc == -EAGAIN;
 }
 
 static void make_id(char out[ST_PAUSE_ID_SIZE])

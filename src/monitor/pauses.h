@@ -33,6 +33,7 @@ struct st_pauses {
     struct st_watch *watch;
     struct st_pause *first, **last;
     size_t n;
+    bool others_wait; /* operations behind the present one are read, and wait for us too */
     bool stuck; /* nothing may go on for a reason of our own, whatever is decided about pauses */
 };
 
@@ -41,8 +42,9 @@ void st_pauses_init(struct st_pauses *p, struct st_watch *watch);
 /* Step one of a pause, before anything is answered. 0 or -errno. */
 int st_pauses_freeze(struct st_pauses *p);
 
-/* Step three: does everything stand still? A held operation keeps a v2 group from ever saying so: there only
- * the order counts, and the answer is true at once. */
+/* Step three: does everything stand still? An operation that waits for our answer, be it held or not yet
+ * looked at, keeps a v2 group from ever saying so: there only the order counts, and the answer is true at
+ * once. held: the present one is to wait. */
 bool st_pauses_confirm(const struct st_pauses *p, bool held);
 
 /* For as long as the trace can't be written it stands still, besides all pauses. */

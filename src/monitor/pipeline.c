@@ -174,7 +174,7 @@ static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict 
     struct st_pause *entry;
     struct st_str line;
     int64_t freeze_us;
-    bool hold = how->hold && st_operation_waits(op);
+    bool hold = how->hold && !p->engine_acts && st_operation_waits(op);
 
     st_fault(p->watch, "seen");
     st_pauses_freeze(&p->pauses);
@@ -380,17 +380,14 @@ struct st_pause *st_pipeline_hold(struct st_pipeline *p, const struct st_decider
     struct st_operation none = ST_OPERATION_NONE;
     int64_t start = st_now_mono_ns();
     struct st_pause *entry;
-    bool held = false;
     int rc;
 
-    for (const struct st_pause *i = p->pauses.first; i; i = i->next)
-        held |= i->held;
     rc = st_pauses_freeze(&p->pauses);
     entry = st_pauses_add(&p->pauses, &none, 0);
     entry->by_person = true;
     if (rc < 0) {
         st_fail(err, -rc, "%s", p->watch->can_freeze ? strerror(-rc) : p->watch->no_freeze);
-    } else if (!st_pauses_confirm(&p->pauses, held)) {
+    } else if (!st_pauses_confirm(&p->pauses, false)) {
         st_fail(err, ETIMEDOUT, "not all of it stands still");
     } else if (note_pause(p, entry, NULL, (st_now_mono_ns() - start) / 1000, by, err) == 0) {
         return entry;

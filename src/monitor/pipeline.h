@@ -29,6 +29,7 @@ struct st_pipeline {
     struct st_pauses pauses;
     struct st_grants grants; /* `approve --always` of this run */
     struct st_summary summary;
+    bool engine_acts; /* nothing is held now, only refused: the engine would wait for it */
     /* The trace can't be written: nothing may go on. */
     void (*trace_failed)(void *ctx, const struct st_error *err);
     /* The policy wants it dead. */

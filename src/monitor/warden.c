@@ -164,7 +164,7 @@ static void freeze(struct warden *w)
     /* Nobody is left to judge what waits; v2 does not confirm before it is answered. */
     if (w->watch->fan >= 0 && w->phase != STALLED)
         st_fan_refuse_all(w->watch->fan, (int)atomic_load(&w->watch->pulse->top_fd));
-    w->loss.frozen = st_freezer_confirm(cg, FREEZE_NS) == 0;
+    w->loss.frozen = st_freezer_confirm(cg, -1, FREEZE_NS) == 0;
     w->loss.freeze_us = (st_now_mono_ns() - start) / 1000;
 }
 

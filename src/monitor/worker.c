@@ -230,7 +230,7 @@ static void on_warden_lost(struct st_worker *w)
     st_loop_remove(&w->loop, w->link);
     if (w->watch->can_freeze) {
         st_freezer_ask(&w->watch->cgroup);
-        st_freezer_confirm(&w->watch->cgroup, 1000000000);
+        st_freezer_confirm(&w->watch->cgroup, w->watch->fan, 1000000000);
     }
     record_sensor(w, "warden", "lost", "the container was frozen");
     if (w->watch->order.on_failure == ST_FAIL_KILL)
@@ -315,6 +315,7 @@ static int attach(struct st_worker *w, struct st_error *err)
     w->loop.after_round = after_round;
     w->loop.on_quiet = on_quiet;
     w->loop.quiet_ms = QUIET_MS;
+    st_engines_init(&w->engines, &w->loop, &w->pipeline.engine_acts);
     w->news.control = &w->control;
     w->news.bus = &w->bus;
     w->news.teller = &w->teller;

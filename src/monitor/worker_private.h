@@ -3,6 +3,7 @@
 
 #include "audit/sign.h"
 #include "monitor/control.h"
+#include "monitor/engines.h"
 #include "monitor/files.h"
 #include "monitor/mutations.h"
 #include "monitor/news.h"
@@ -16,6 +17,7 @@ struct st_worker {
     int link;
     struct st_loop loop;
     struct st_control control;
+    struct st_engines engines;
     struct st_bus bus;
     struct st_teller teller;
     struct st_news news; /* tells control, bus and sinks what was recorded */

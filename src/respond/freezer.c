@@ -53,7 +53,7 @@ bool st_freezer_is_frozen(const struct st_cgroup *cg)
     return reads(cg->events_fd, "frozen 1");
 }
 
-int st_freezer_confirm(const struct st_cgroup *cg, int64_t timeout_ns)
+int st_freezer_confirm(const struct st_cgroup *cg, int asking_fd, int64_t timeout_ns)
 {
     int64_t deadline = st_now_mono_ns() + timeout_ns;
     long pause_ns = 5000;
@@ -64,9 +64,11 @@ int st_freezer_confirm(const struct st_cgroup *cg, int64_t timeout_ns)
         if (left <= 0)
             return -ETIMEDOUT;
         if (cg->kind == ST_CGROUP_V2) {
-            struct pollfd p = {.fd = cg->events_fd, .events = POLLPRI};
+            struct pollfd p[] = {{.fd = cg->events_fd, .events = POLLPRI},
+                                 {.fd = asking_fd, .events = POLLIN}};
 
-            poll(&p, 1, (int)(left / 1000000) + 1);
+            if (poll(p, 2, (int)(left / 1000000) + 1) > 0 && p[1].revents & POLLIN)
+                return -EAGAIN;
         } else {
             struct timespec ts = {.tv_nsec = pause_ns};
 

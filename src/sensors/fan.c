@@ -58,7 +58,8 @@ int st_fan_read(int fan, void (*take)(void *ctx, const struct st_fan_event *ev),
                                          .tid = m.pid,
                                          .exec = (m.mask & FAN_OPEN_EXEC_PERM) != 0,
                                          .closed = (m.mask & FAN_CLOSE_WRITE) != 0,
-                                         .overflow = (m.mask & FAN_Q_OVERFLOW) != 0});
+                                         .overflow = (m.mask & FAN_Q_OVERFLOW) != 0,
+                                         .more = at + m.event_len < len});
         n++;
     }
     return n;

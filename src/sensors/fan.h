@@ -31,6 +31,7 @@ struct st_fan_event {
     bool exec;   /* opened to be executed */
     bool closed; /* was open for writing and is closed: nobody waits, the fd is to be closed */
     bool overflow;
+    bool more; /* of the same read: others wait behind it, whom nobody can see in the queue any more */
 };
 
 /* One read: calls take for each event; what take does not answer it owns. Returns the number of events, 0

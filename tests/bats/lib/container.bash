@@ -51,10 +51,12 @@ init_pid_of() { plain_runc state "$(id_of "$1")" | jq -r .pid; }
 
 runtime_status_is() { [ "$(plain_runc state "$(id_of "$1")" | jq -r .status)" = "$2" ]; }
 
+is_frozen_by_v1() { [ "$(cat "/sys/fs/cgroup/freezer/$WORLD_NAME/$1/freezer.state" 2>/dev/null)" = FROZEN ]; }
+
 # is_frozen NAME: as the kernel says, v1 or v2.
 is_frozen() {
-    local v1=/sys/fs/cgroup/freezer/$WORLD_NAME/$1/freezer.state dir
-    [ "$(cat "$v1" 2>/dev/null)" = FROZEN ] && return
+    local dir
+    is_frozen_by_v1 "$1" && return
     for dir in /sys/fs/cgroup /sys/fs/cgroup/unified; do
         grep -qs '^frozen 1$' "$dir/$WORLD_NAME/$1/cgroup.events" && return
     done
