@@ -43,7 +43,7 @@ ended() {
 @test "approve lets what waits succeed as if nothing had been" {
     start_reader box 'look 1; sleep 1000'
     pause=$(held box)
-    is_frozen box
+    is_halted box
     is_gone "$(work_of box)/looked.1"
     run -0 sandtrace approve "$pause" --reason 'a test'
     jq -e --arg p "$pause" '.ok and .pause_id == $p' <<<"$output"
@@ -217,7 +217,7 @@ decide_all() {
     # Who has not asked yet when the first one is held is frozen, and asks after it goes on.
     start_reader box 'for i in $(seq 20); do (until [ -e /workspace/go ]; do :; done; look $i) & done; wait; touch /workspace/done; sleep 1000'
     touch "$(work_of box)/go"
-    retry_until is_frozen box
+    retry_until is_halted box
     decide_all box
     echo "# $most waited at the same moment" >&3
     [ "$(cat "$(work_of box)"/looked.* | grep -c yes)" -eq 10 ]
@@ -231,7 +231,7 @@ decide_all() {
 
 @test "kill decides about everything that waits, and says so of each" {
     start_reader box 'for i in 1 2 3; do look $i & done; wait; sleep 1000'
-    retry_until is_frozen box
+    retry_until is_halted box
     sandtrace pause "$(id_of box)" # with it at least two
     sandtrace kill "$(id_of box)"
     retry_until is_sealed "$(id_of box)"
@@ -245,7 +245,7 @@ decide_all() {
     for i in $(seq 10); do
         start_reader "box$i" 'look 1; sleep 1000'
         pause=$(held "box$i")
-        plain_runc delete --force "$(id_of "box$i")" &
+        runtime delete --force "$(id_of "box$i")" &
         removal=$!
         sandtrace approve "$pause" >/dev/null 2>"$NOTES/race" || grep -q 'no pause\|hung up\|reached' "$NOTES/race"
         wait "$removal"
@@ -262,7 +262,8 @@ decide_all() {
     [[ $stderr == *"beginning of 2 pauses"* && $stderr == *"$first ($(id_of one))"* && $stderr == *"$second ($(id_of two))"* ]]
     run -2 --separate-stderr sandtrace approve pau_zzz
     [ "$stderr" = "sandtrace approve: no pause that waits begins with 'pau_zzz'; sandtrace pending lists them" ]
-    length=$(cmp <(echo "$first") <(echo "$second") | sed 's/.*byte \([0-9]*\),.*/\1/')
+    length=5
+    while [ "${first:0:length}" = "${second:0:length}" ]; do length=$((length + 1)); done
     sandtrace approve "${second:0:length}"
     retry_until looked two 1 yes
     sandtrace deny "${first:4}" # also without its pau_
