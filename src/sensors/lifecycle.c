@@ -65,25 +65,42 @@ static bool status_by_pidfd(int pidfd, int *status)
     return true;
 }
 
-/* The last field of /proc/PID/stat is the exit code, shown to those who may trace the process. The name
- * in it is the container's to choose: fields are counted from the last ')'. */
+#define STAT_MAX 1024
+
+/* The fields of /proc/PID/stat after the name, where the first thread is a zombie; else NULL. The name is the
+ * container's to choose: fields are counted from the last ')'. */
+static char *fields_of_zombie(int proc_dir, char text[STAT_MAX])
+{
+    char *fields;
+
+    if (st_read_small_at(proc_dir, "stat", text, STAT_MAX) < 0)
+        return NULL;
+    fields = strrchr(text, ')');
+    return fields && strncmp(fields, ") Z ", 4) == 0 ? fields : NULL;
+}
+
+/* The last field is the exit code, shown to those who may trace the process. */
 static bool status_of_zombie(int proc_dir, int *status)
 {
-    char text[1024], *fields, *last;
+    char text[STAT_MAX], *fields = fields_of_zombie(proc_dir, text);
 
-    if (st_read_small_at(proc_dir, "stat", text, sizeof(text)) < 0)
+    if (!fields)
         return false;
-    fields = strrchr(text, ')');
-    if (!fields || strncmp(fields, ") Z ", 4) != 0)
-        return false;
-    last = strrchr(fields, ' ');
-    *status = (int)strtol(last + 1, NULL, 10);
+    *status = (int)strtol(strrchr(fields, ' ') + 1, NULL, 10);
     return true;
 }
 
 bool st_lifecycle_status(const struct st_lifecycle *l, int *status)
 {
     return status_by_pidfd(l->pidfd, status) || status_of_zombie(l->proc_dir, status);
+}
+
+/* The end is asked for last: a process that ends in between is not headless. */
+bool st_lifecycle_headless(const struct st_lifecycle *l)
+{
+    char text[STAT_MAX];
+
+    return fields_of_zombie(l->proc_dir, text) && !st_lifecycle_ended(l);
 }
 
 static bool has_kill_in(const char *status, const char *set)

@@ -29,5 +29,9 @@ bool st_lifecycle_ended(const struct st_lifecycle *l);
 /* Wait status as of waitpid(2). false: not known (yet). */
 bool st_lifecycle_status(const struct st_lifecycle *l, int *status);
 
+/* Its first thread has ended alone, and others of the process live: a runtime, which looks at the first one,
+ * takes it for stopped. */
+bool st_lifecycle_headless(const struct st_lifecycle *l);
+
 /* It is being killed: who freezes the group now keeps it from ending (v1). */
 bool st_lifecycle_dying(const struct st_lifecycle *l);

@@ -61,7 +61,8 @@ static void ask(int fd, const char *command, struct st_buf *out)
     }
 }
 
-static int obey(const struct st_buf *answer, const struct st_oci_args *args, struct st_error *err)
+/* *wait: it is about to end. */
+static int obey(const struct st_buf *answer, const struct st_oci_args *args, bool *wait, struct st_error *err)
 {
     st_auto_json doc = NULL;
     const char *what, *reason;
@@ -72,6 +73,7 @@ static int obey(const struct st_buf *answer, const struct st_oci_args *args, str
     reason = st_json_str(st_json_get(st_json_root(doc), "reason"), NULL);
     if (what && strcmp(what, "refuse") == 0)
         return st_fail(err, EBUSY, "%s", reason ? reason : "refused by the monitor");
+    *wait = what && strcmp(what, "wait") == 0;
     return what && strcmp(what, "look") == 0 ? st_shim_look(args, err) : 0;
 }
 
@@ -80,6 +82,7 @@ int st_shim_ask_monitor(const struct st_config *config, const struct st_oci_args
     const char *command = args->help ? NULL : name_of(args->command);
     st_auto_fd dirfd = -1, fd = -1;
     st_auto_buf answer = ST_BUF_INIT;
+    bool wait = false;
     int rc = 0;
 
     if (!command || !args->id || !st_oci_id_ok(args->id))
@@ -89,9 +92,10 @@ int st_shim_ask_monitor(const struct st_config *config, const struct st_oci_args
     if (fd >= 0)
         ask(fd, command, &answer);
     if (answer.len)
-        rc = obey(&answer, args, err);
+        rc = obey(&answer, args, &wait, err);
     /* Who removes a container finds its trace whole. One that still runs is the runtime's business. */
-    if (rc == 0 && args->command == ST_OCI_DELETE && st_sealed_is_near(config->state_dir, args->id))
+    if (rc == 0 && args->command == ST_OCI_DELETE &&
+        (wait || st_sealed_is_near(config->state_dir, args->id)))
         (void)st_sealed_wait(config->state_dir, args->id, SEAL_MS, NULL);
     return rc;
 }

@@ -1,8 +1,14 @@
 /* storm: many at once.
  *
- *   storm flood PROCESSES SECONDS EVERY OPEN VIOLATE    each process opens OPEN as fast as it can, and
- * VIOLATE at each EVERYth time; prints how often they did both storm volley THREADS VIOLATE all threads of
- * one process open VIOLATE in the same moment; prints how many were let and how many refused
+ *   storm flood PROCESSES SECONDS EVERY OPEN VIOLATE
+ *       each process opens OPEN as fast as it can, and VIOLATE at each EVERYth time; prints how often they did
+ *       both
+ *   storm volley THREADS VIOLATE
+ *       all threads of one process open VIOLATE in the same moment; prints how many were let and how many
+ *       refused
+ *   storm headless VIOLATE SAY
+ *       the first thread of the process ends alone; then another one opens VIOLATE, makes the file SAY, and
+ *       stays
  *
  * Static, no shell. */
 #include <fcntl.h>
@@ -12,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -98,6 +105,48 @@ static int run_volley(struct tally *t, char **argv)
     return 0;
 }
 
+struct headless {
+    const char *path, *say;
+};
+
+static int first_thread_has_ended(void)
+{
+    char text[512], *state;
+    FILE *f = fopen("/proc/self/stat", "r");
+    size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+
+    if (f)
+        fclose(f);
+    text[n] = '\0';
+    state = strrchr(text, ')');
+    return state && state[2] == 'Z';
+}
+
+static void *outlive(void *arg)
+{
+    const struct headless *h = arg;
+
+    while (!first_thread_has_ended())
+        usleep(1000);
+    try_open(h->path);
+    close(open(h->say, O_WRONLY | O_CREAT, 0644));
+    for (;;)
+        pause();
+    return NULL;
+}
+
+static int run_headless(char **argv)
+{
+    static struct headless h;
+    pthread_t thread;
+
+    h = (struct headless){argv[2], argv[3]};
+    if (pthread_create(&thread, NULL, outlive, &h) != 0)
+        return 1;
+    syscall(SYS_exit, 0); /* pthread_exit wants libgcc's, which is not there */
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     struct tally *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -108,5 +157,7 @@ int main(int argc, char **argv)
         return run_flood(t, argv);
     if (argc == 4 && strcmp(argv[1], "volley") == 0)
         return run_volley(t, argv);
+    if (argc == 4 && strcmp(argv[1], "headless") == 0)
+        return run_headless(argv);
     return 2;
 }

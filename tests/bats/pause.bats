@@ -80,6 +80,22 @@ start_volley() {
     trace_is_complete "$(id_of box)"
 }
 
+# Its first thread ends, and says so in /proc as a process would that is being killed.
+@test "a container whose first thread has ended alone is watched, held and ended like any other" {
+    make_container box storm headless /etc/shadow /workspace/went-on
+    cp "$ST_BUILDDIR/tests/attack/storm" "$(bundle_of box)/rootfs/bin/storm"
+    echo secret >"$(bundle_of box)/rootfs/etc/shadow"
+    start_detached box
+    pause=$(held box)
+    is_halted box
+    is_gone "$(work_of box)/went-on"
+    sandtrace deny "$pause"
+    retry_until exists "$(work_of box)/went-on"
+    runtime delete --force "$(id_of box)" # runc takes it for stopped, and does not kill what is
+    trace_is_complete "$(id_of box)"
+    trace_has "$(id_of box)" "$is_resume and .payload.decision == \"kill\" and .payload.by.how == \"engine\""
+}
+
 # Past us: by runc on v1, where a signal alone ends nothing that is frozen; by the signal on v2, where runc
 # waits for a group to stand still that has something held in it.
 @test "a container that is killed past us while its threads break the rule ends" {

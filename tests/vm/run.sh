@@ -7,6 +7,7 @@
 #                                           ends with the command's code
 #
 # Nothing is compiled there: programs come from the build directory, with the libraries that they are linked with.
+# Each file has a machine of its own, and VM_SECONDS in it: software emulation is slow.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -22,7 +23,17 @@ done
 [ ${#suites[@]} -gt 0 ] || suites=(bookworm trixie)
 shift || true
 files=("$@")
-[ ${#files[@]} -gt 0 ] || files=(lifecycle.bats engine.bats pause.bats mutations.bats control.bats)
+[ ${#files[@]} -gt 0 ] || files=(lifecycle.bats engine.bats pause.bats mutations.bats control.bats files.bats)
+
+# pack_tools FILE: what the suites work with and a stock machine has not (no package can be installed there):
+# the files of the packages here, for those that are missing.
+pack_tools() {
+    apt-cache depends --recurse --installed --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
+        --no-enhances --no-pre-depends git sqlite3 gcc | grep -E '^[a-z0-9]' | grep -vE '^libc6(:|$)|^(dpkg|perl|debconf)' |
+        sort -u | while read -r package; do dpkg-query -L "$package" 2>/dev/null || true; done | sort -u |
+        grep -vE '^/usr/share/(doc|man|locale|info)/' | while read -r file; do [ -d "$file" ] || echo "${file#/}"; done |
+        tar -C / -cf "$1" --no-recursion --ignore-failed-read -T -
+}
 
 payload=$(mktemp -d)
 trap 'rm -rf "$payload"' EXIT
@@ -34,14 +45,17 @@ mkdir -p "$payload/build/tests/attack" "$payload/build/hooks"
 find "$build/tests/attack" -maxdepth 1 -type f -executable -exec cp {} "$payload/build/tests/attack/" \;
 cp "$build"/hooks/*.json "$payload/build/hooks/"
 ldd "$build/sandtrace" | awk '/=> \// { print $3 }' | grep -v '/libc\.so' | xargs -I{} cp -L {} "$payload/lib/"
+pack_tools "$payload/tools.tar"
 
 failed=0
 for suite in "${suites[@]}"; do
-    echo "== $suite"
-    "$vm" -i systemd -t 1500 "$suite" "$payload" "
-        export LD_LIBRARY_PATH=\$PWD/lib ST_SRCDIR=\$PWD/src ST_BUILDDIR=\$PWD/build
-        uname -r; status=0
-        for file in ${files[*]}; do bats --tap src/tests/bats/\$file || status=1; done
-        exit \$status" || failed=1
+    for file in "${files[@]}"; do
+        echo "== $suite: $file"
+        "$vm" -i systemd -t "${VM_SECONDS:-3000}" "$suite" "$payload" "
+            tar -C / --skip-old-files --keep-directory-symlink -xf tools.tar; rm tools.tar; ldconfig
+            export LD_LIBRARY_PATH=\$PWD/lib ST_SRCDIR=\$PWD/src ST_BUILDDIR=\$PWD/build
+            export ST_FLOOD_SECONDS=20 ST_FLOOD_EVERY=50
+            uname -r; bats --tap src/tests/bats/$file" || failed=1
+    done
 done
 exit "$failed"

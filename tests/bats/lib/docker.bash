@@ -17,7 +17,7 @@ start_dockerd() {
     start_daemon dockerd dockerd --data-root "$WORLD/docker" --exec-root "$WORLD/docker-exec" \
         -H "$DOCKER_HOST" -p "$WORLD/docker.pid" --config-file "$DOCKER_CONFIG/daemon.json" \
         --bridge=none --iptables=false --ip6tables=false --ip-forward=false --ip-masq=false \
-        --cgroup-parent "/$WORLD_NAME" --default-runtime sandtrace "$@"
+        --exec-opt native.cgroupdriver=cgroupfs --cgroup-parent "/$WORLD_NAME" --default-runtime sandtrace "$@"
     daemon_answers dockerd docker version
 }
 
