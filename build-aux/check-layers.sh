@@ -9,7 +9,7 @@ layer_of() {
     base) echo 0 ;;
     model) echo 1 ;;
     config | oci | policy | audit | respond) echo 2 ;;
-    sensors) echo 3 ;;
+    bundle | sensors) echo 3 ;;
     monitor) echo 4 ;;
     shim | hooks | cli) echo 5 ;;
     *) echo "check-layers: unknown folder '$1': give it a layer" >&2; exit 2 ;;

@@ -20,7 +20,10 @@ struct st_launch {
         .order_fd = -1, .answer_fd = -1                                                                      \
     }
 
-int st_launch_begin(const char *program, struct st_launch *l, struct st_error *err);
+#define ST_LAUNCH_LISTENER_FD 6
+
+/* listener_fd: of sensors/notify_socket.h, which the monitor gets as ST_LAUNCH_LISTENER_FD; or -1. */
+int st_launch_begin(const char *program, int listener_fd, struct st_launch *l, struct st_error *err);
 
 /* 0 only when the monitor said that marks, rules and the first record are in place. */
 int st_launch_order(struct st_launch *l, const struct st_buf *order, int64_t timeout_ms,
@@ -28,8 +31,8 @@ int st_launch_order(struct st_launch *l, const struct st_buf *order, int64_t tim
 
 /* A monitor that waits for the hook on a socket, or ends with the runtime (a pidfd). It gets its order and is
  * left alone. */
-int st_launch_standby(const char *program, int socket_fd, int runtime_fd, struct st_launch *l,
-                      struct st_error *err);
+int st_launch_standby(const char *program, int socket_fd, int runtime_fd, int listener_fd,
+                      struct st_launch *l, struct st_error *err);
 void st_launch_leave(struct st_launch *l, const struct st_buf *order);
 
 /* Ends a monitor that has not said so, closes what is open. */

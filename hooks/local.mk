@@ -2,18 +2,20 @@
 pkglibexec_PROGRAMS += sandtrace-hook
 sandtrace_hook_SOURCES = \
 	%D%/answer.c %D%/answer.h \
+	%D%/keeper.c %D%/keeper.h \
 	%D%/launch.c %D%/launch.h \
 	%D%/main.c \
 	%D%/order.c %D%/order.h \
 	%D%/standby.c %D%/standby.h
 sandtrace_hook_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/%D%
 sandtrace_hook_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
-sandtrace_hook_LDADD = libmonitor.a liboci.a libconfig.a libmodel.a libbase.a $(OCISPEC_LIBS) $(BASE_LIBS)
+sandtrace_hook_LDADD = libbundle.a libmonitor.a libsensors.a liboci.a libconfig.a libpolicy.a libmodel.a libbase.a $(OCISPEC_LIBS) \
+	$(SECCOMP_LIBS) $(BASE_LIBS)
 
 # Podman reads $(datadir)/containers/oci/hooks.d; installed beside our data, linked there by who wants it.
 hooksdir = $(pkgdatadir)/hooks.d
-nodist_hooks_DATA = %D%/50-sandtrace.json %D%/50-sandtrace-poststop.json
+nodist_hooks_DATA = %D%/50-sandtrace.json %D%/50-sandtrace-poststop.json %D%/50-sandtrace-precreate.json
 CLEANFILES += $(nodist_hooks_DATA)
-EXTRA_DIST += %D%/50-sandtrace.json.in %D%/50-sandtrace-poststop.json.in
-%D%/50-sandtrace.json %D%/50-sandtrace-poststop.json: %: %.in Makefile
+EXTRA_DIST += %D%/50-sandtrace.json.in %D%/50-sandtrace-poststop.json.in %D%/50-sandtrace-precreate.json.in
+%D%/50-sandtrace.json %D%/50-sandtrace-poststop.json %D%/50-sandtrace-precreate.json: %: %.in Makefile
 	$(AM_V_GEN)mkdir -p $(@D) && $(SED) 's|@pkglibexecdir@|$(pkglibexecdir)|' $< >$@.tmp && mv $@.tmp $@

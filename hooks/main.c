@@ -2,7 +2,10 @@
  * bundle.
  *
  *   sandtrace-hook create|poststop [--config FILE]        container state (JSON) on standard input
- *   sandtrace-hook await --id ID --bundle DIR …           by the shim alone: fd 3 a socket, fd 4 the runtime
+ *   sandtrace-hook precreate [--config FILE]              config.json in, config.json out: Podman alone has it
+ *   sandtrace-hook await --id ID --bundle DIR …           by the shim alone: fd 3 a socket, fd 4 the runtime,
+ *                                                         fd 5 the listener
+ *   sandtrace-hook keep --listener SOCKET                 by precreate alone, see keeper.h
  *
  * The shim adds to create what it has put into the bundle: --listener SOCKET (where the runtime sends the fd
  * of seccomp notifications), --floor NOTE (oci/floor_edit.h), and where the monitor waits that `await` has
@@ -15,7 +18,10 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "bundle/edit.h"
+#include "bundle/find.h"
 #include "config/config.h"
+#include "keeper.h"
 #include "launch.h"
 #include "monitor/sealed.h"
 #include "monitor/standby.h"
@@ -34,7 +40,7 @@
 
 #define POSTSTOP_MS 10000
 
-enum { SOCKET_FD = 3, RUNTIME_FD };
+enum { SOCKET_FD = 3, RUNTIME_FD, LISTENER_FD };
 
 struct call {
     const char *verb;
@@ -46,6 +52,8 @@ static int usage(FILE *out)
     fputs("sandtrace-hook " PACKAGE_VERSION "\n"
           "usage: sandtrace-hook create|poststop [--config FILE]   (container state as JSON on standard "
           "input)\n"
+          "       sandtrace-hook precreate [--config FILE]         (config.json on standard input, edited on "
+          "standard output)\n"
           "An OCI hook; engines call it. See sandtrace-hook(8).\n",
           out);
     return out == stdout ? 0 : 2;
@@ -88,21 +96,6 @@ static bool parse_call(int argc, char **argv, struct call *call)
     return call->verb != NULL;
 }
 
-static int select_policy(const struct st_config *config, const struct st_oci_state *state,
-                         const struct st_json_node *root, struct st_selection *out, struct st_error *err)
-{
-    const struct st_select_rules rules = {.default_policy = config->default_policy,
-                                          .policy_paths = config->policy_paths,
-                                          .policy_from_env = config->policy_from_env,
-                                          .allow_disable = config->allow_disable,
-                                          .light_pods = config->pod_sandbox == ST_POD_SANDBOX_LIGHT};
-    const struct st_select_input input = {.id = state->id,
-                                          .annotations = st_json_get(root, "annotations"),
-                                          .env = st_json_get(st_json_get(root, "process"), "env")};
-
-    return st_oci_select(&rules, &input, out, err);
-}
-
 static int make_places(const struct st_config *config, struct st_error *err)
 {
     if (st_mkdir_p(config->state_dir, 0755, err) < 0)
@@ -110,24 +103,11 @@ static int make_places(const struct st_config *config, struct st_error *err)
     return st_mkdir_p(config->log_dir, 0750, err);
 }
 
-/* The container's root as the kernel's mount tables will have it. */
-static int find_rootfs(const struct st_oci_state *state, const struct st_json_node *root, char out[PATH_MAX],
-                       struct st_error *err)
-{
-    const char *path = st_json_str(st_json_get(st_json_get(root, "root"), "path"), NULL);
-    st_auto_free char *joined = NULL;
-
-    if (!path)
-        return st_fail(err, EINVAL, "config.json names no root.path");
-    joined = path[0] == '/' ? st_xstrdup(path) : st_xasprintf("%s/%s", state->bundle, path);
-    if (!realpath(joined, out))
-        return st_fail_errno(err, "the container's root %s", joined);
-    return 0;
-}
-
-/* What the monitor is asked to do; nothing where the container is not to be watched. */
+/* What the monitor is asked to do; nothing where the container is not to be watched. bound: it gets the
+ * listener. */
 static int make_order(const struct call *call, const struct st_config *config,
-                      const struct st_oci_state *state, struct st_buf *order, struct st_error *err)
+                      const struct st_oci_state *state, bool bound, struct st_buf *order,
+                      struct st_error *err)
 {
     st_auto_buf facts = ST_BUF_INIT;
     st_auto_oci_config oci = NULL;
@@ -138,18 +118,19 @@ static int make_order(const struct call *call, const struct st_config *config,
                                 .facts = &facts,
                                 .control_gid = -1,
                                 .listener = call->listener,
+                                .listener_fd = bound ? ST_LAUNCH_LISTENER_FD : -1,
                                 .floor = call->floor};
     char rootfs[PATH_MAX];
     gid_t gid = 0;
 
     if (st_oci_config_load(state->bundle, NULL, &oci, err) < 0 ||
-        select_policy(config, state, st_oci_config_root(oci), &selection, err) < 0)
+        st_bundle_select(config, oci, state->id, &selection, err) < 0)
         return -err->errnum;
     if (selection.disabled)
         return 0;
     st_oci_facts(oci, state->bundle, &facts);
     in.rootfs = rootfs;
-    if (find_rootfs(state, st_oci_config_root(oci), rootfs, err) < 0 ||
+    if (st_bundle_rootfs(oci, state->bundle, rootfs, err) < 0 ||
         st_config_control_gid(config, "/etc/group", &gid, err) < 0 || make_places(config, err) < 0)
         return -err->errnum;
     if (config->control_group)
@@ -163,10 +144,11 @@ static int create(const struct call *call, const struct st_config *config, const
 {
     st_auto_buf order = ST_BUF_INIT;
     st_auto_launch launch = ST_LAUNCH_NONE;
+    st_auto_fd listener = call->listener && !call->standby ? st_keeper_ask(call->listener) : -1;
 
     /* The monitor comes up while we read. */
-    if (st_launch_begin(config->monitor, &launch, err) < 0 ||
-        make_order(call, config, state, &order, err) < 0)
+    if (st_launch_begin(config->monitor, listener, &launch, err) < 0 ||
+        make_order(call, config, state, listener >= 0, &order, err) < 0)
         return -err->errnum;
     return order.len == 0 ? 0 : st_launch_order(&launch, &order, config->hook_timeout_ms, err);
 }
@@ -182,13 +164,50 @@ static int await(const struct call *call, struct st_error *err)
     if (!call->id || !call->bundle)
         return st_fail(err, EINVAL, "await: --id and --bundle are missing");
     if (st_config_load(call->config, &config, err) < 0 ||
-        st_launch_standby(config->monitor, SOCKET_FD, RUNTIME_FD, &launch, err) < 0 ||
-        make_order(call, config, &state, &order, err) < 0) {
+        st_launch_standby(config->monitor, SOCKET_FD, RUNTIME_FD, call->listener ? LISTENER_FD : -1, &launch,
+                          err) < 0 ||
+        make_order(call, config, &state, call->listener != NULL, &order, err) < 0) {
         st_standby_leave(SOCKET_FD);
+        if (call->listener)
+            unlink(call->listener);
         return -err->errnum;
     }
     st_launch_leave(&launch, &order);
     return 0;
+}
+
+/* What the shim does to a bundle. No ID is told: the listener is named after the root, which no other
+ * container has. */
+static int edit_config(const struct st_config *config, struct st_oci_config *oci, struct st_error *err)
+{
+    st_auto_bundle_edit edit = {0};
+    char rootfs[PATH_MAX];
+    const struct st_bundle_source source = {.id = "", .key = rootfs};
+
+    if (st_bundle_rootfs(oci, NULL, rootfs, err) < 0 ||
+        st_bundle_edit(oci, config, &source, &edit, err) < 0 || st_oci_config_settle(oci, err) < 0)
+        return -err->errnum;
+    return edit.plan.listener ? st_keeper_start(config, edit.plan.listener, err) : 0;
+}
+
+static int precreate(const struct call *call, struct st_error *err)
+{
+    st_auto_buf text = ST_BUF_INIT;
+    st_auto_config config = NULL;
+    st_auto_oci_config oci = NULL;
+    const char *edited;
+    size_t len;
+
+    if (st_config_load(call->config, &config, err) < 0 ||
+        st_read_fd(STDIN_FILENO, ST_OCI_CONFIG_MAX, &text, err) < 0)
+        return -err->errnum;
+    if (st_oci_config_parse(text.data, text.len, &oci, err) < 0)
+        return st_wrap(err, "config.json on standard input");
+    if (edit_config(config, oci, err) < 0)
+        return -err->errnum;
+    edited = st_oci_config_text(oci, &len);
+    errno = -st_write_all(STDOUT_FILENO, edited, len);
+    return errno ? st_fail_errno(err, "standard output") : 0;
 }
 
 static int run(const struct call *call, struct st_error *err)
@@ -219,12 +238,23 @@ static int run(const struct call *call, struct st_error *err)
 
 static int run_verb(const struct call *call, struct st_error *err)
 {
-    return strcmp(call->verb, "await") == 0 ? await(call, err) : run(call, err);
+    if (strcmp(call->verb, "await") == 0)
+        return await(call, err);
+    if (strcmp(call->verb, "keep") == 0 && call->listener) {
+        st_keeper_keep(call->listener);
+        return 0;
+    }
+    return strcmp(call->verb, "precreate") == 0 ? precreate(call, err) : run(call, err);
 }
 
 static bool is_verb(const char *verb)
 {
-    return strcmp(verb, "create") == 0 || strcmp(verb, "poststop") == 0 || strcmp(verb, "await") == 0;
+    static const char *const verbs[] = {"create", "precreate", "poststop", "await", "keep"};
+
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+        if (strcmp(verb, verbs[i]) == 0)
+            return true;
+    return false;
 }
 
 int main(int argc, char **argv)

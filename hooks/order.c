@@ -71,6 +71,7 @@ void st_order_write(struct st_buf *out, const struct st_order_input *in)
     st_jw_kstr(&w, "key_dir", c->key_dir);
     st_jw_kbool(&w, "light", sel->light);
     st_jw_kstr(&w, "listener", in->listener);
+    st_jw_kint(&w, "listener_fd", in->listener_fd);
     st_jw_kstr(&w, "mode", sel->mode);
     st_jw_kstr(&w, "on_trace_failure", c->on_trace_failure == ST_TRACE_FAILURE_KILL ? "kill" : "pause");
     st_jw_kstr(&w, "on_worker_failure", c->on_worker_failure == ST_WORKER_FAILURE_PAUSE ? "pause" : "kill");

@@ -383,7 +383,7 @@ int st_mutations_open(struct st_mutations *m, struct st_pipeline *p, struct st_w
     st_watch_members(w, &m->members);
     if (st_hands_open(&m->hands, w->errands, on_done, m, err) < 0)
         return -err->errnum;
-    return st_notify_open(w->order.listener, take, m, &m->notify, err);
+    return st_notify_open(w->order.listener, w->order.listener_fd, take, m, &m->notify, err);
 }
 
 int st_mutations_attach(struct st_mutations *m, struct st_loop *loop, struct st_error *err)

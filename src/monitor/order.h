@@ -42,6 +42,7 @@ struct st_order {
     bool allow_unsigned;
     bool light;           /* a pod's sandbox: life cycle only */
     const char *listener; /* socket to which the runtime sends fds of seccomp notifications; NULL: none */
+    int listener_fd;      /* bound already, and ours; -1: not yet */
     bool floor;           /* mounts of the container are one */
     bool floor_root;      /* its root is read-only because of it */
     const char **floor_points; /* mount points that are read-only because of it */

@@ -134,6 +134,8 @@ static int spawn_worker(struct warden *w, const struct st_loss *loss)
     }
     close(pair[1]);
     close(errands[1]);
+    /* The worker's alone: where it is gone, a runtime that connects must be refused, not kept waiting. */
+    st_close(&w->watch->order.listener_fd);
     w->link = pair[0];
     w->errands = errands[0];
     watch_fd(w, w->errands, EPOLLIN, EV_ERRAND, EPOLL_CTL_ADD);

@@ -74,20 +74,34 @@ static bool clear_stage(struct st_oci_config *config, const struct st_json_node 
     return there;
 }
 
-int st_oci_set_hook(struct st_oci_config *config, const struct st_oci_hook *create, struct st_error *err)
+/* hook NULL: none of ours in this stage. */
+static int set_stage(struct st_oci_config *config, const char *stage, const struct st_oci_hook *hook,
+                     struct st_error *err)
 {
-    static const char *const path[] = {"hooks", "createRuntime", NULL};
+    const char *const path[] = {"hooks", stage, NULL};
     const struct st_json_node *hooks = st_json_get(st_oci_config_root(config), path[0]);
-    const struct st_json_node *right = st_json_get(hooks, path[1]);
     st_auto_buf entry = ST_BUF_INIT;
-    bool there = false;
 
-    write_entry(&entry, create);
-    st_json_each (stage, hooks)
-        there |= clear_stage(config, stage, stage == right ? &entry : NULL);
-    if (there || st_json_edit_append(st_oci_config_edit(config), path, st_buf_cstr(&entry), err) == 0)
+    if (hook)
+        write_entry(&entry, hook);
+    if (clear_stage(config, st_json_get(hooks, stage), hook ? &entry : NULL) || !hook ||
+        st_json_edit_append(st_oci_config_edit(config), path, st_buf_cstr(&entry), err) == 0)
         return 0;
     return st_oci_config_wrap(config, err);
+}
+
+int st_oci_set_hooks(struct st_oci_config *config, const struct st_oci_hook *create,
+                     const struct st_oci_hook *poststop, struct st_error *err)
+{
+    const struct st_json_node *hooks = st_json_get(st_oci_config_root(config), "hooks");
+
+    st_json_each (stage, hooks)
+        if (stage != st_json_get(hooks, "createRuntime") && stage != st_json_get(hooks, "poststop"))
+            clear_stage(config, stage, NULL);
+    /* Both may have to make `hooks`: each on what the one before has left. */
+    if (set_stage(config, "createRuntime", create, err) < 0 || st_oci_config_settle(config, err) < 0)
+        return -err->errnum;
+    return set_stage(config, "poststop", poststop, err);
 }
 
 void st_oci_drop_hooks(struct st_oci_config *config)

@@ -15,9 +15,10 @@ struct st_oci_hook {
     int64_t timeout_s; /* 0: none */
 };
 
-/* Our one entry, the last in createRuntime. Entries of ours that are elsewhere, or different, go; where all
- * is already so, nothing changes. */
-int st_oci_set_hook(struct st_oci_config *config, const struct st_oci_hook *create, struct st_error *err);
+/* Our entry, the last in createRuntime, and where there is a poststop (else NULL), the last there. Entries of
+ * ours that are elsewhere, or different, go; where all is already so, nothing changes. */
+int st_oci_set_hooks(struct st_oci_config *config, const struct st_oci_hook *create,
+                     const struct st_oci_hook *poststop, struct st_error *err);
 
 /* No entry of ours, in any stage. */
 void st_oci_drop_hooks(struct st_oci_config *config);

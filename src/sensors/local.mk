@@ -8,6 +8,7 @@ libsensors_a_SOURCES = \
 	%D%/lifecycle.c %D%/lifecycle.h \
 	%D%/marks.c %D%/marks.h \
 	%D%/notify.c %D%/notify.h \
+	%D%/notify_socket.c %D%/notify_socket.h \
 	%D%/own_mounts.c %D%/own_mounts.h \
 	%D%/process.c %D%/process.h \
 	%D%/request.c %D%/request.h \

@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "sensors/notify_socket.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -321,37 +322,7 @@ int st_notify_fd(const struct st_notify *n)
 
 /* ---- opening ---- */
 
-static int make_directory(const char *path, struct st_error *err)
-{
-    st_auto_free char *dir = st_xstrdup(path);
-    char *slash = strrchr(dir, '/');
-
-    if (!slash || slash == dir)
-        return st_fail(err, EINVAL, "%s: not a path for a socket", path);
-    *slash = '\0';
-    return mkdir(dir, 0700) < 0 && errno != EEXIST ? st_fail_errno(err, "make %s", dir) : 0;
-}
-
-static int bind_socket(struct st_notify *n, const char *path, struct st_error *err)
-{
-    struct sockaddr_un addr = {.sun_family = AF_UNIX};
-
-    if (strlen(path) >= sizeof(addr.sun_path))
-        return st_fail(err, ENAMETOOLONG, "%s: longer than the path of a socket may be", path);
-    if (make_directory(path, err) < 0)
-        return -err->errnum;
-    memcpy(addr.sun_path, path, strlen(path) + 1);
-    unlink(path);
-    n->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (n->listener < 0 || bind(n->listener, (struct sockaddr *)&addr, sizeof(addr)) < 0)
-        return st_fail_errno(err, "bind %s", path);
-    n->path = st_xstrdup(path);
-    if (chmod(path, 0600) < 0 || listen(n->listener, 64) < 0)
-        return st_fail_errno(err, "listen at %s", path);
-    return 0;
-}
-
-static int open_all(struct st_notify *n, const char *path, struct st_error *err)
+static int open_all(struct st_notify *n, const char *path, int listener, struct st_error *err)
 {
     if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &n->sizes) < 0)
         return st_fail_errno(err, "seccomp notifications");
@@ -361,12 +332,14 @@ static int open_all(struct st_notify *n, const char *path, struct st_error *err)
     n->epfd = epoll_create1(EPOLL_CLOEXEC);
     if (n->epfd < 0)
         return st_fail_errno(err, "epoll");
-    if (bind_socket(n, path, err) < 0)
+    n->path = st_xstrdup(path);
+    n->listener = listener >= 0 ? listener : st_notify_listen(path, err);
+    if (n->listener < 0)
         return -err->errnum;
     return watch(n, n->listener, NULL) < 0 ? st_fail(err, EIO, "watch %s", path) : 0;
 }
 
-int st_notify_open(const char *path, st_notify_taker take, void *ctx, struct st_notify **out,
+int st_notify_open(const char *path, int listener, st_notify_taker take, void *ctx, struct st_notify **out,
                    struct st_error *err)
 {
     struct st_notify *n = st_xcalloc(1, sizeof(*n));
@@ -374,7 +347,7 @@ int st_notify_open(const char *path, st_notify_taker take, void *ctx, struct st_
     n->epfd = n->listener = -1;
     n->take = take;
     n->ctx = ctx;
-    if (open_all(n, path, err) < 0) {
+    if (open_all(n, path, listener, err) < 0) {
         st_notify_close(n);
         return -err->errnum;
     }

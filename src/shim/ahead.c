@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/spawn.h"
 #include "monitor/home.h"
+#include "sensors/notify_socket.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include <sys/un.h>
 
 /* 0 to 2: /dev/null; then those that `await` knows by number. */
-enum { LISTEN_FD = 3, RUNTIME_FD, N_FDS };
+enum { STANDBY_FD = 3, RUNTIME_FD, LISTENER_FD, N_FDS };
 
 static int listen_at(const char *state_dir)
 {
@@ -35,21 +36,23 @@ static int listen_at(const char *state_dir)
     return st_steal_fd(&fd);
 }
 
-void st_shim_start_ahead(const struct st_config *config, const char *const *args, const char *const *env)
+void st_shim_start_ahead(const struct st_config *config, const char *listener, const char *const *args,
+                         const char *const *env)
 {
     st_auto_fd null = st_fd_above(open("/dev/null", O_RDWR | O_CLOEXEC), N_FDS);
     st_auto_fd socket_fd = st_fd_above(listen_at(config->state_dir), N_FDS);
     st_auto_fd self = st_fd_above(pidfd_open(getpid(), 0), N_FDS);
+    st_auto_fd notify = listener ? st_fd_above(st_notify_listen(listener, NULL), N_FDS) : -1;
     st_auto_fd group = st_fd_above(st_home_open_group(), N_FDS);
-    const int fds[N_FDS] = {null, null, null, socket_fd, self};
+    const int fds[N_FDS] = {null, null, null, socket_fd, self, notify};
 
-    if (null < 0 || socket_fd < 0 || self < 0)
+    if (null < 0 || socket_fd < 0 || self < 0 || (listener && notify < 0))
         return;
     st_spawn(&(struct st_spawn){.program = config->hook,
                                 .argv = args,
                                 .envp = env,
                                 .fds = fds,
-                                .n_fds = N_FDS,
+                                .n_fds = listener ? N_FDS : LISTENER_FD,
                                 .cgroup_fd = group,
                                 .say_fd = -1,
                                 .orphan = true},

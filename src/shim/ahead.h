@@ -10,5 +10,7 @@
 /* Sockets lie in this directory below state_dir. */
 #define ST_AHEAD_DIR ".standby"
 
-/* args: of `sandtrace-hook await`, NULL-terminated; env as for the hook. */
-void st_shim_start_ahead(const struct st_config *config, const char *const *args, const char *const *env);
+/* listener: the path of the socket for seccomp notifications, or NULL. args: of `sandtrace-hook await`,
+ * NULL-terminated; env as for the hook. */
+void st_shim_start_ahead(const struct st_config *config, const char *listener, const char *const *args,
+                         const char *const *env);

@@ -6,8 +6,7 @@ sandtrace_runtime_SOURCES = \
 	%D%/engine.c %D%/engine.h \
 	%D%/look.c %D%/look.h \
 	%D%/main.c \
-	%D%/plan.c %D%/plan.h \
 	%D%/prepare.c %D%/prepare.h \
 	%D%/report.c %D%/report.h
 sandtrace_runtime_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
-sandtrace_runtime_LDADD = libmonitor.a libconfig.a liboci.a libpolicy.a libmodel.a libbase.a $(SECCOMP_LIBS) $(BASE_LIBS)
+sandtrace_runtime_LDADD = libbundle.a libmonitor.a libsensors.a libconfig.a liboci.a libpolicy.a libmodel.a libbase.a $(SECCOMP_LIBS) $(BASE_LIBS)

@@ -1,5 +1,5 @@
 /* prepare: the bundle of a container that is about to be made, as it must be before the real runtime reads
- * it. */
+ * it; and the monitor that will watch it, already on its way. */
 #pragma once
 
 #include "base/error.h"

@@ -299,8 +299,21 @@ END
     done
 }
 
-@test "by the hooks directory alone opens are decided, nothing is left of a file that may not be made, and the trace says what is missing" {
+@test "by Podman's hooks directory alone every attack is refused as with the shim, in what is exec'ed too" {
     install_hooks
+    PODMAN_RUN=by_hooks all_attacks_fail podman --lenient
+    for sensor in files mutations floor; do
+        trace_has "$(podman_id box)" "$is_start and (.payload.sensors | any(.name == \"$sensor\" and .state == \"on\"))"
+    done
+    podman rm box >/dev/null
+    PODMAN_RUN=by_hooks start_by podman box sleep 1000
+    run ! podman exec box rm /etc/passwd
+    trace_has "$(podman_id box)" '.payload.op == "delete" and .payload.path == "/etc/passwd" and .payload.blocked'
+}
+
+@test "by a hooks directory without that stage opens are decided, nothing is left of a file that may not be made, and the trace says what is missing" {
+    install_hooks
+    remove_precreate_hook
     furnished podman box
     volume=(-v "$(workspace_of podman box):/workspace")
     { reads_of /etc/shadow secrets; sed -n '/^[a-z-]* \(write\|both\|overwrite\|create\) /p' "$files_lib/attacks.txt"; } >"$NOTES/table"

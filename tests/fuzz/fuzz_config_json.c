@@ -112,14 +112,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     st_buf_add(&text, data, size);
     if (st_oci_config_parse(st_buf_cstr(&text), text.len, &first, &err) < 0 ||
-        st_oci_set_hook(first, &create_hook, &err) < 0) {
+        st_oci_set_hooks(first, &create_hook, NULL, &err) < 0) {
         demand(err.msg[0]);
         return 0;
     }
     demand(st_json_edit_apply(st_oci_config_edit(first), &once, &err) == 0);
     demand(st_oci_config_parse(once.data, once.len, &second, &err) == 0);
     check_result(&(struct side){first, text.data, text.len}, &(struct side){second, once.data, once.len});
-    demand(st_oci_set_hook(second, &create_hook, &err) == 0);
+    demand(st_oci_set_hooks(second, &create_hook, NULL, &err) == 0);
     demand(!st_json_edit_changed(st_oci_config_edit(second)));
     return 0;
 }

@@ -29,7 +29,7 @@ static int edit(const char *text, struct st_buf *out, struct st_error *err)
     int rc = st_oci_config_parse(text, strlen(text), &config, err);
 
     if (rc == 0)
-        rc = st_oci_set_hook(config, &create_hook, err);
+        rc = st_oci_set_hooks(config, &create_hook, NULL, err);
     if (rc == 0)
         rc = st_json_edit_apply(st_oci_config_edit(config), out, err);
     return rc;
@@ -240,7 +240,7 @@ static int edit_bundle(const char *bundle, const char *file, struct st_error *er
     int rc = st_oci_config_load(bundle, file, &config, err);
 
     if (rc == 0)
-        rc = st_oci_set_hook(config, &create_hook, err);
+        rc = st_oci_set_hooks(config, &create_hook, NULL, err);
     return rc < 0 ? rc : st_oci_config_flush(config, err);
 }
 

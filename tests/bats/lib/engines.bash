@@ -72,6 +72,7 @@ prepare() {
 }
 
 # by ENGINE NAME HOW ARGUMENT…: HOW is empty or detached. What is in MOUNTS (host:place:ro) is there too.
+# PODMAN_RUN: another function than podman_run.
 by() {
     local engine=$1 name=$2 how=$3 options=(-i --name "$2") each
     shift 3
@@ -88,7 +89,7 @@ by() {
             fi
             ;;
         docker) docker run --network none "${options[@]}" localhost/box "$@" ;;
-        podman) podman_run "${options[@]}" localhost/box "$@" ;;
+        podman) "${PODMAN_RUN:-podman_run}" "${options[@]}" localhost/box "$@" ;;
     esac
 }
 

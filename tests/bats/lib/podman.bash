@@ -38,8 +38,9 @@ podman_run() { podman run --cgroup-parent "/$WORLD_NAME" "$@"; }
 
 # The hooks directory as it is installed, with this world's programs.
 install_hooks() {
-    mkdir -p "$WORLD/hooks.d"
     local file
+    rm -rf "$WORLD/hooks.d"
+    mkdir -p "$WORLD/hooks.d"
     for file in "$ST_BUILDDIR"/hooks/*.json; do
         jq --arg hook "$WORLD/bin/sandtrace-hook" --arg config "$SANDTRACE_CONFIG" \
             '.hook.path = $hook | .hook.args += ["--config", $config]' "$file" >"$WORLD/hooks.d/$(basename "$file")"
@@ -48,6 +49,9 @@ install_hooks() {
 
 # by_hooks ARGUMENT…: `podman run` under plain runc, watched by the hooks directory alone.
 by_hooks() { podman --runtime plain --hooks-dir "$WORLD/hooks.d" run --cgroup-parent "/$WORLD_NAME" "$@"; }
+
+# Of the stages that a hook can have, Podman alone has the one before there is a bundle.
+remove_precreate_hook() { rm "$WORLD/hooks.d/50-sandtrace-precreate.json"; }
 
 load_busybox_into_podman() {
     make_image localhost/busybox:latest "$WORLD/busybox.tar" sh

@@ -1,5 +1,5 @@
 /* plan: see plan.h. */
-#include "shim/plan.h"
+#include "bundle/plan.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 
 #define CHANGES (ST_ACCESS_WRITE | ST_ACCESS_CREATE | ST_ACCESS_DELETE)
 
-static bool has(const struct st_shim_list *list, const char *item)
+static bool has(const struct st_bundle_list *list, const char *item)
 {
     for (size_t i = 0; i < list->n; i++)
         if (strcmp(list->items[i], item) == 0)
@@ -21,7 +21,7 @@ static bool has(const struct st_shim_list *list, const char *item)
     return false;
 }
 
-static void add(struct st_shim_list *list, const char *item)
+static void add(struct st_bundle_list *list, const char *item)
 {
     if (has(list, item))
         return;
@@ -31,7 +31,7 @@ static void add(struct st_shim_list *list, const char *item)
 
 /* ---- syscalls ---- */
 
-static void plan_syscalls(struct st_shim_plan *plan)
+static void plan_syscalls(struct st_bundle_plan *plan)
 {
     const struct st_rule *rules;
     size_t n = st_policy_rules(plan->policy, &rules);
@@ -52,7 +52,7 @@ static size_t fixed_length(const char *pattern)
 }
 
 /* The one path that a pattern stands for, with all below it or not; NULL: it stands for many. */
-static const char *one_path(struct st_shim_plan *plan, const char *pattern)
+static const char *one_path(struct st_bundle_plan *plan, const char *pattern)
 {
     size_t len = strlen(pattern), fixed = fixed_length(pattern);
 
@@ -63,7 +63,7 @@ static const char *one_path(struct st_shim_plan *plan, const char *pattern)
     return NULL;
 }
 
-static bool may_write(struct st_shim_plan *plan, struct st_counters *counters, const char *path)
+static bool may_write(struct st_bundle_plan *plan, struct st_counters *counters, const char *path)
 {
     struct st_event ev = {.type = ST_EV_FILESYSTEM,
                           .fs = {.op = ST_FS_OPEN, .access = ST_ACCESS_WRITE, .path = st_str(path)}};
@@ -75,7 +75,7 @@ static bool may_write(struct st_shim_plan *plan, struct st_counters *counters, c
 
 /* A rule of the first place in a directory of the scope (a pattern that begins with a `**` is taken to mean
  * that one: no mount can be put where nobody knows yet what will be there). */
-static void guard_pattern(struct st_shim_plan *plan, struct st_counters *counters, const char *pattern)
+static void guard_pattern(struct st_bundle_plan *plan, struct st_counters *counters, const char *pattern)
 {
     const char *const *scope;
     size_t n = st_policy_scope(plan->policy, &scope);
@@ -93,7 +93,7 @@ static void guard_pattern(struct st_shim_plan *plan, struct st_counters *counter
     }
 }
 
-static void plan_paths(struct st_shim_plan *plan)
+static void plan_paths(struct st_bundle_plan *plan)
 {
     st_auto_counters counters = st_counters_new(plan->policy);
     const struct st_rule *rules;
@@ -115,7 +115,7 @@ static void plan_paths(struct st_shim_plan *plan)
     }
 }
 
-static int check_floor(const struct st_shim_plan *plan, struct st_error *err)
+static int check_floor(const struct st_bundle_plan *plan, struct st_error *err)
 {
     const char *const *scope;
     size_t n = st_policy_scope(plan->policy, &scope);
@@ -148,13 +148,13 @@ static char *listener_path(const char *state_dir, const char *id)
     return st_xasprintf("%s/" ST_NOTIFY_DIR "/%s", state_dir, hex);
 }
 
-int st_shim_plan_make(const struct st_config *config, const struct st_selection *selection, const char *id,
-                      struct st_shim_plan *out, struct st_error *err)
+int st_bundle_plan_make(const struct st_config *config, const struct st_selection *selection, const char *id,
+                      struct st_bundle_plan *out, struct st_error *err)
 {
     struct st_policy_source source = {.dirs = (const char *const *)config->policy_dirs};
     int rc;
 
-    *out = (struct st_shim_plan){0};
+    *out = (struct st_bundle_plan){0};
     while (source.dirs[source.n_dirs])
         source.n_dirs++;
     rc = st_policy_load_in_mode(selection->policy, &source, selection->mode, &out->policy, NULL, err);
@@ -173,7 +173,7 @@ int st_shim_plan_make(const struct st_config *config, const struct st_selection 
     return 0;
 }
 
-void st_shim_plan_free(struct st_shim_plan *plan)
+void st_bundle_plan_free(struct st_bundle_plan *plan)
 {
     st_policy_unref(plan->policy);
     free(plan->listener);

@@ -11,22 +11,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct st_shim_list {
+struct st_bundle_list {
     const char **items;
     size_t n;
 };
 
-struct st_shim_plan {
+struct st_bundle_plan {
     struct st_policy *policy;
     bool enforce;   /* else nothing of the bundle is changed */
     bool floor;     /* by mounts */
     char *listener; /* path of the monitor's socket for notifications */
-    struct st_shim_list notify, also, guarded;
+    struct st_bundle_list notify, also, guarded;
     struct st_arena strings;
 };
 
 /* A policy that can't be loaded, or asks for what is not there, stops the container. */
-int st_shim_plan_make(const struct st_config *config, const struct st_selection *selection, const char *id,
-                      struct st_shim_plan *out, struct st_error *err);
-void st_shim_plan_free(struct st_shim_plan *plan);
-#define st_auto_shim_plan __attribute__((cleanup(st_shim_plan_free))) struct st_shim_plan
+int st_bundle_plan_make(const struct st_config *config, const struct st_selection *selection, const char *id,
+                      struct st_bundle_plan *out, struct st_error *err);
+void st_bundle_plan_free(struct st_bundle_plan *plan);
+#define st_auto_bundle_plan __attribute__((cleanup(st_bundle_plan_free))) struct st_bundle_plan

@@ -1,0 +1,141 @@
+/* edit: see edit.h. The hook gets what it can't find by itself: which configuration file, and the places that
+ * our environment names, because it runs in an environment of its own. */
+#include "bundle/edit.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "bundle/find.h"
+#include "oci/floor_edit.h"
+#include "oci/hook_edit.h"
+#include "oci/seccomp_edit.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The hook ends by itself at hook_timeout and says why; the runtime's own limit comes after that. */
+#define TIMEOUT_MARGIN_S 5
+
+static const char *const inherited[] = {"SANDTRACE_STATE_DIR", "SANDTRACE_LOG_DIR", "SANDTRACE_KEY_DIR",
+                                        "SANDTRACE_POLICY_DIR"};
+#define N_INHERITED (sizeof(inherited) / sizeof(inherited[0]))
+_Static_assert(N_INHERITED + 2 <= ST_HOOK_ENV_MAX, "PATH, those, and the end");
+
+static void fill_env(struct st_bundle_edit *e)
+{
+    size_t n = 0;
+
+    e->env[n++] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
+    for (size_t i = 0; i < N_INHERITED; i++) {
+        const char *value = getenv(inherited[i]);
+
+        if (value && *value)
+            e->env[n++] = e->made[i] = st_xasprintf("%s=%s", inherited[i], value);
+    }
+}
+
+void st_bundle_edit_end(struct st_bundle_edit *e)
+{
+    for (size_t i = 0; i < ST_HOOK_ENV_MAX; i++)
+        free(e->made[i]);
+    st_bundle_plan_free(&e->plan);
+    st_buf_free(&e->floor);
+}
+
+/* ---- the hook ---- */
+
+void st_hook_push(struct st_hook_args *args, const char *option, const char *value)
+{
+    if (!value)
+        return;
+    args->list[args->n++] = option;
+    args->list[args->n++] = value;
+}
+
+void st_hook_push_order(struct st_hook_args *args, const struct st_config *config,
+                        const struct st_bundle_edit *e)
+{
+    st_hook_push(args, "--config", config->file);
+    st_hook_push(args, "--listener", e->plan.listener);
+    st_hook_push(args, ST_OCI_FLOOR_OPTION, e->floor.len ? st_buf_cstr(&e->floor) : NULL);
+}
+
+static int add_hooks(struct st_oci_config *bundle, const struct st_config *config, const char *standby,
+                     const struct st_bundle_edit *e, struct st_error *err)
+{
+    st_auto_free char *timeout = st_xasprintf("%lld", (long long)config->hook_timeout_ms);
+    struct st_hook_args create_args = {.list = {ST_OCI_HOOK_NAME, "create"}, .n = 2};
+    struct st_hook_args poststop_args = {.list = {ST_OCI_HOOK_NAME, "poststop"}, .n = 2};
+    struct st_oci_hook create = {.path = config->hook, .args = create_args.list, .env = e->env};
+    struct st_oci_hook poststop = {.path = config->hook, .args = poststop_args.list, .env = e->env};
+
+    if (access(config->hook, X_OK) < 0)
+        return st_fail_errno(
+            err, "hook %s can not be run; install sandtrace, or name it by `hook:` in the configuration",
+            config->hook);
+    st_hook_push_order(&create_args, config, e);
+    st_hook_push(&create_args, "--standby", standby);
+    st_hook_push(&create_args, "--timeout", standby ? timeout : NULL);
+    st_hook_push(&poststop_args, "--config", config->file);
+    create.timeout_s = (config->hook_timeout_ms + 999) / 1000 + TIMEOUT_MARGIN_S;
+    return st_oci_set_hooks(bundle, &create, standby ? NULL : &poststop, err);
+}
+
+/* ---- the profile and the mounts ---- */
+
+/* A bundle that was run before is put back first: another policy may apply to it now. */
+static int undo(struct st_oci_config *bundle, struct st_error *err)
+{
+    int rc = st_oci_reset_seccomp(bundle, err);
+
+    if (rc == 0)
+        rc = st_oci_reset_floor(bundle, st_oci_hook_argument(bundle, ST_OCI_FLOOR_OPTION), err);
+    return rc < 0 ? rc : st_oci_config_settle(bundle, err);
+}
+
+static int set_floor(struct st_oci_config *bundle, const char *dir, struct st_bundle_edit *e,
+                     struct st_error *err)
+{
+    char rootfs[PATH_MAX];
+    struct st_oci_floor floor = {.rootfs = rootfs,
+                                 .also = e->plan.also.items,
+                                 .n_also = e->plan.also.n,
+                                 .guarded = e->plan.guarded.items,
+                                 .n_guarded = e->plan.guarded.n};
+
+    floor.n_scope = st_policy_scope(e->plan.policy, &floor.scope);
+    if (st_bundle_rootfs(bundle, dir, rootfs, err) < 0)
+        return -err->errnum;
+    return st_oci_set_floor(bundle, &floor, &e->floor, err);
+}
+
+static int enforce(struct st_oci_config *bundle, const char *dir, struct st_bundle_edit *e,
+                   struct st_error *err)
+{
+    struct st_oci_seccomp seccomp = {
+        .listener = e->plan.listener, .notify = e->plan.notify.items, .n_notify = e->plan.notify.n};
+
+    if (e->plan.floor && set_floor(bundle, dir, e, err) < 0)
+        return -err->errnum;
+    return st_oci_set_seccomp(bundle, &seccomp, err);
+}
+
+int st_bundle_edit(struct st_oci_config *bundle, const struct st_config *config,
+                   const struct st_bundle_source *source, struct st_bundle_edit *out, struct st_error *err)
+{
+    struct st_selection selection;
+
+    *out = (struct st_bundle_edit){.floor = ST_BUF_INIT};
+    if (st_bundle_select(config, bundle, source->id, &selection, err) < 0 || undo(bundle, err) < 0)
+        return -err->errnum;
+    if (selection.disabled) {
+        st_oci_drop_hooks(bundle);
+        return 0;
+    }
+    fill_env(out);
+    if (st_bundle_plan_make(config, &selection, source->key, &out->plan, err) < 0)
+        return -err->errnum;
+    if (out->plan.enforce && enforce(bundle, source->dir, out, err) < 0)
+        return -err->errnum;
+    out->watched = true;
+    return add_hooks(bundle, config, source->standby, out, err);
+}
