@@ -23,7 +23,7 @@ done
 [ ${#suites[@]} -gt 0 ] || suites=(bookworm trixie)
 shift || true
 files=("$@")
-[ ${#files[@]} -gt 0 ] || files=(lifecycle.bats engine.bats pause.bats mutations.bats control.bats files.bats)
+[ ${#files[@]} -gt 0 ] || files=(stock.bats lifecycle.bats engine.bats pause.bats mutations.bats control.bats files.bats)
 
 # pack_tools FILE: what the suites work with and a stock machine has not (no package can be installed there):
 # the files of the packages here, for those that are missing.
@@ -51,11 +51,13 @@ failed=0
 for suite in "${suites[@]}"; do
     for file in "${files[@]}"; do
         echo "== $suite: $file"
+        dir=bats
+        [ ! -e "$here/$file" ] || dir=vm
         "$vm" -i systemd -t "${VM_SECONDS:-3000}" "$suite" "$payload" "
             tar -C / --skip-old-files --keep-directory-symlink -xf tools.tar; rm tools.tar; ldconfig
             export LD_LIBRARY_PATH=\$PWD/lib ST_SRCDIR=\$PWD/src ST_BUILDDIR=\$PWD/build
             export ST_FLOOD_SECONDS=20 ST_FLOOD_EVERY=50
-            uname -r; bats --tap src/tests/bats/$file" || failed=1
+            uname -r; bats --tap src/tests/$dir/$file" || failed=1
     done
 done
 exit "$failed"
