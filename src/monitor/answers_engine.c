@@ -81,16 +81,20 @@ static void let_act(struct st_worker *w, const struct st_client *client, const c
         release_all(w, command);
 }
 
-/* The runtime takes it for stopped and would remove it from under its threads. */
-static bool end_headless(struct st_worker *w, struct st_buf *out)
+/* The runtime takes it for stopped: it would not kill it, and remove it from under its threads. */
+static bool ends_headless(struct st_worker *w, const char *command, const struct st_json_node *body,
+                          struct st_buf *out)
 {
     const struct st_decider engine = {.how = "engine",
                                       .uid = ST_UNKNOWN,
-                                      .reason = "deleted; its first thread has ended, and others have not"};
+                                      .reason = "ended; its first thread had ended alone before"};
+    bool removed = strcmp(command, "delete") == 0;
     struct st_error err = {0};
 
+    if ((!removed && !st_json_true(st_json_get(body, "kills"))) || !st_lifecycle_headless(&w->watch->life))
+        return false;
     (void)st_pipeline_kill(&w->pipeline, &engine, &err);
-    return answer(out, "wait", NULL);
+    return answer(out, removed ? "wait" : "done", NULL);
 }
 
 static bool is_one_of(const char *command, const char *const *list)
@@ -114,8 +118,8 @@ bool st_answer_engine(struct st_worker *w, struct st_client *client, const struc
     }
     if (is_one_of(command, wants_it_to_run) && (w->pipeline.pauses.n || w->loss))
         return refuse(w, out);
-    if (strcmp(command, "delete") == 0 && st_lifecycle_headless(&w->watch->life))
-        return end_headless(w, out);
+    if (ends_headless(w, command, body, out))
+        return true;
     if (is_one_of(command, acts))
         let_act(w, client, command);
     return answer(out, any_in_the_way(w) ? "look" : "go", NULL);

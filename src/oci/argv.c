@@ -315,6 +315,7 @@ static void read_command(int argc, char *const argv[], const struct command *com
     if (left.n > 0) {
         out->id_at = left.at[0];
         out->id = argv[out->id_at];
+        out->word = left.n > 1 ? argv[left.at[1]] : NULL;
     }
     if (!edits(command->command) || (taken >= 0 && out->help))
         return;

@@ -44,6 +44,7 @@ struct st_oci_args { /* strings are those of argv; NULL: not given */
     enum st_oci_command command;
     int command_at, id_at; /* index in argv; 0: none */
     const char *id;
+    const char *word; /* after the ID: of kill, the signal */
     const char *bundle;
     const char *config; /* crun's --config */
     const char *root, *log, *log_format;

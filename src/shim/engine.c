@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -42,12 +43,19 @@ static const char *name_of(enum st_oci_command command)
     return NULL;
 }
 
+/* As the runtimes read it: a number, or a name with or without its SIG, in letters of any case. */
+static bool is_sigkill(const char *word)
+{
+    return word && (strcmp(word, "9") == 0 || strcasecmp(word, "KILL") == 0 || strcasecmp(word, "SIGKILL") == 0);
+}
+
 /* The answer's one line; empty: nobody answered. */
-static void ask(int fd, const char *command, struct st_buf *out)
+static void ask(int fd, const char *command, bool kills, struct st_buf *out)
 {
     const struct timeval limit = {.tv_sec = ANSWER_S};
-    char request[64], bytes[4096];
-    int n = snprintf(request, sizeof(request), "{\"command\":\"%s\",\"request\":\"engine\"}\n", command);
+    char request[96], bytes[4096];
+    int n = snprintf(request, sizeof(request), "{\"command\":\"%s\",%s\"request\":\"engine\"}\n", command,
+                     kills ? "\"kills\":true," : "");
 
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     if (send(fd, request, (size_t)n, MSG_NOSIGNAL) != n)
@@ -73,6 +81,8 @@ static int obey(const struct st_buf *answer, const struct st_oci_args *args, boo
     reason = st_json_str(st_json_get(st_json_root(doc), "reason"), NULL);
     if (what && strcmp(what, "refuse") == 0)
         return st_fail(err, EBUSY, "%s", reason ? reason : "refused by the monitor");
+    if (what && strcmp(what, "done") == 0)
+        return 1;
     *wait = what && strcmp(what, "wait") == 0;
     return what && strcmp(what, "look") == 0 ? st_shim_look(args, err) : 0;
 }
@@ -90,7 +100,7 @@ int st_shim_ask_monitor(const struct st_config *config, const struct st_oci_args
     dirfd = st_dial_dir(config->state_dir, args->id);
     fd = dirfd < 0 ? -1 : st_dial(dirfd);
     if (fd >= 0)
-        ask(fd, command, &answer);
+        ask(fd, command, args->command == ST_OCI_KILL && is_sigkill(args->word), &answer);
     if (answer.len)
         rc = obey(&answer, args, &wait, err);
     /* Who removes a container finds its trace whole. One that still runs is the runtime's business. */

@@ -37,6 +37,19 @@ run_in_background() {
     nothing_left_behind
 }
 
+# runc takes such a container for stopped and refuses to kill it: with it alone docker waits for ever.
+@test "a container whose first thread has ended alone is killed and removed like any other" {
+    mkdir "$WORLD/out"
+    docker run --network none -d --name box -v "$ST_BUILDDIR/tests/attack/storm:/bin/storm:ro" -v "$WORLD/out:/workspace" \
+        busybox storm headless /nowhere /workspace/went-on >/dev/null
+    id=$(docker_id box)
+    retry_until exists "$WORLD/out/went-on"
+    docker kill box
+    trace_is_complete "$id"
+    docker rm box
+    nothing_left_behind
+}
+
 @test "exit codes pass through unchanged" {
     for code in 0 1 42 126 127 137 255; do
         run -"$code" docker run --network none --rm busybox sh -c "exit $code"
