@@ -19,8 +19,8 @@
 /* 0 to 2: /dev/null; then those that argv names. */
 enum { ORDER_FD = 3, ANSWER_FD, RUNTIME_FD, LISTENER_FD = ST_LAUNCH_LISTENER_FD, N_FDS };
 
-/* runtime: -1, or the fd that makes the third argument: then `answer` is a socket to wait on. listener: -1, or
- * what the order names. */
+/* runtime: -1, or the fd that makes the third argument: then `answer` is a socket to wait on. listener: -1,
+ * or what the order names. */
 static int spawn_monitor(const char *program, int order, int answer, int runtime, int listener, pid_t *pid)
 {
     const char order_arg[] = {'0' + ORDER_FD, '\0'}, answer_arg[] = {'0' + ANSWER_FD, '\0'},

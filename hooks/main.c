@@ -1,11 +1,10 @@
 /* sandtrace-hook: the OCI hook. Works alone (Podman's hooks directory) and as what the shim puts into a
  * bundle.
  *
- *   sandtrace-hook create|poststop [--config FILE]        container state (JSON) on standard input
- *   sandtrace-hook precreate [--config FILE]              config.json in, config.json out: Podman alone has it
- *   sandtrace-hook await --id ID --bundle DIR …           by the shim alone: fd 3 a socket, fd 4 the runtime,
- *                                                         fd 5 the listener
- *   sandtrace-hook keep --listener SOCKET                 by precreate alone, see keeper.h
+ *   sandtrace-hook create|poststop [--config FILE]   container state (JSON) on standard input
+ *   sandtrace-hook precreate [--config FILE]         config.json in, edited out: Podman alone has it
+ *   sandtrace-hook await --id ID --bundle DIR …      by the shim: fd 3 socket, 4 runtime, 5 listener
+ *   sandtrace-hook keep --listener SOCKET            by precreate: see keeper.h
  *
  * The shim adds to create what it has put into the bundle: --listener SOCKET (where the runtime sends the fd
  * of seccomp notifications), --floor NOTE (oci/floor_edit.h), and where the monitor waits that `await` has

@@ -1,7 +1,7 @@
 /* edit: a container's config.json as it must be before the real runtime reads it: profile, floor, our hooks.
  *
- * By the shim on the bundle, or by a precreate hook on what the engine hands it: one way for both. Any failure
- * means that the container must not start. */
+ * By the shim on the bundle, or by a precreate hook on what the engine hands it: one way for both. Any
+ * failure means that the container must not start. */
 #pragma once
 
 #include "base/buf.h"

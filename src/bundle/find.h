@@ -12,6 +12,7 @@
 int st_bundle_select(const struct st_config *config, const struct st_oci_config *bundle, const char *id,
                      struct st_selection *out, struct st_error *err);
 
-/* The container's root as the kernel's mount tables will have it. dir: the bundle's; NULL: the present one. */
+/* The container's root as the kernel's mount tables will have it. dir: the bundle's; NULL: the present one.
+ */
 int st_bundle_rootfs(const struct st_oci_config *bundle, const char *dir, char out[PATH_MAX],
                      struct st_error *err);

@@ -149,7 +149,7 @@ static char *listener_path(const char *state_dir, const char *id)
 }
 
 int st_bundle_plan_make(const struct st_config *config, const struct st_selection *selection, const char *id,
-                      struct st_bundle_plan *out, struct st_error *err)
+                        struct st_bundle_plan *out, struct st_error *err)
 {
     struct st_policy_source source = {.dirs = (const char *const *)config->policy_dirs};
     int rc;

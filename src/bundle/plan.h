@@ -27,6 +27,6 @@ struct st_bundle_plan {
 
 /* A policy that can't be loaded, or asks for what is not there, stops the container. */
 int st_bundle_plan_make(const struct st_config *config, const struct st_selection *selection, const char *id,
-                      struct st_bundle_plan *out, struct st_error *err);
+                        struct st_bundle_plan *out, struct st_error *err);
 void st_bundle_plan_free(struct st_bundle_plan *plan);
 #define st_auto_bundle_plan __attribute__((cleanup(st_bundle_plan_free))) struct st_bundle_plan

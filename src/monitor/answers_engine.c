@@ -2,8 +2,9 @@
  *
  * What we hold still must not hold the engine up. On cgroup v2 a group never reports that it is frozen while
  * an operation in it waits for our answer, and a runtime that looks or signals waits for that: so the shim
- * answers a question about the state by itself, and before a command that acts, what is held is refused, as is
- * what comes while it acts; the container stays frozen, and the pause stays open. And nobody thaws past us.
+ * answers a question about the state by itself, and before a command that acts, what is held is refused, as
+ * is what comes while it acts; the container stays frozen, and the pause stays open. And nobody thaws past
+ * us.
  */
 #include "monitor/answers.h"
 
@@ -85,9 +86,8 @@ static void let_act(struct st_worker *w, const struct st_client *client, const c
 static bool ends_headless(struct st_worker *w, const char *command, const struct st_json_node *body,
                           struct st_buf *out)
 {
-    const struct st_decider engine = {.how = "engine",
-                                      .uid = ST_UNKNOWN,
-                                      .reason = "ended; its first thread had ended alone before"};
+    const struct st_decider engine = {
+        .how = "engine", .uid = ST_UNKNOWN, .reason = "ended; its first thread had ended alone before"};
     bool removed = strcmp(command, "delete") == 0;
     struct st_error err = {0};
 

@@ -217,11 +217,8 @@ static void on_connect(void *ctx, uint32_t events)
         refuse(fd, "busy", "too many clients are connected");
         return;
     }
-    *client = (struct st_client){.control = c,
-                                 .fd = st_steal_fd(&fd),
-                                 .uid = peer.uid,
-                                 .pid = peer.pid,
-                                 .watched = EPOLLIN};
+    *client = (struct st_client){
+        .control = c, .fd = st_steal_fd(&fd), .uid = peer.uid, .pid = peer.pid, .watched = EPOLLIN};
 }
 
 int st_control_attach(struct st_control *c, struct st_loop *loop, st_control_answer answer, void *ctx,

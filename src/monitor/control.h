@@ -30,7 +30,7 @@ struct st_client {
     struct st_control *control;
     int fd;
     uid_t uid;
-    pid_t pid; /* who connected */
+    pid_t pid;       /* who connected */
     bool awaits_end; /* sent `stopped`: is answered when the trace is sealed */
     bool follows;    /* gets each record that the filter lets by */
     bool closing;    /* nothing more is read; gone once it has its answers */

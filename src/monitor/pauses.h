@@ -34,7 +34,7 @@ struct st_pauses {
     struct st_pause *first, **last;
     size_t n;
     bool others_wait; /* operations behind the present one are read, and wait for us too */
-    bool stuck; /* nothing may go on for a reason of our own, whatever is decided about pauses */
+    bool stuck;       /* nothing may go on for a reason of our own, whatever is decided about pauses */
 };
 
 void st_pauses_init(struct st_pauses *p, struct st_watch *watch);

@@ -45,8 +45,8 @@ struct st_notify;
 /* false: no more for now. What is not taken waits in the kernel, at no cost of ours. */
 typedef bool (*st_notify_taker)(void *ctx, struct st_filter *f, const struct seccomp_notif *asked);
 
-/* At the socket of this path, which goes in the end. listener: of notify_socket.h, taken over; -1: it is bound
- * now. *n is the caller's. */
+/* At the socket of this path, which goes in the end. listener: of notify_socket.h, taken over; -1: it is
+ * bound now. *n is the caller's. */
 int st_notify_open(const char *path, int listener, st_notify_taker take, void *ctx, struct st_notify **n,
                    struct st_error *err);
 void st_notify_close(struct st_notify *n); /* refuses all that waits */

@@ -46,7 +46,8 @@ static const char *name_of(enum st_oci_command command)
 /* As the runtimes read it: a number, or a name with or without its SIG, in letters of any case. */
 static bool is_sigkill(const char *word)
 {
-    return word && (strcmp(word, "9") == 0 || strcasecmp(word, "KILL") == 0 || strcasecmp(word, "SIGKILL") == 0);
+    return word &&
+           (strcmp(word, "9") == 0 || strcasecmp(word, "KILL") == 0 || strcasecmp(word, "SIGKILL") == 0);
 }
 
 /* The answer's one line; empty: nobody answered. */
@@ -104,8 +105,7 @@ int st_shim_ask_monitor(const struct st_config *config, const struct st_oci_args
     if (answer.len)
         rc = obey(&answer, args, &wait, err);
     /* Who removes a container finds its trace whole. One that still runs is the runtime's business. */
-    if (rc == 0 && args->command == ST_OCI_DELETE &&
-        (wait || st_sealed_is_near(config->state_dir, args->id)))
+    if (rc == 0 && args->command == ST_OCI_DELETE && (wait || st_sealed_is_near(config->state_dir, args->id)))
         (void)st_sealed_wait(config->state_dir, args->id, SEAL_MS, NULL);
     return rc;
 }

@@ -1,14 +1,14 @@
 /* storm: many at once.
  *
  *   storm flood PROCESSES SECONDS EVERY OPEN VIOLATE
- *       each process opens OPEN as fast as it can, and VIOLATE at each EVERYth time; prints how often they did
- *       both
+ *       each process opens OPEN as fast as it can, and VIOLATE at each EVERYth time;
+ *       prints how often they did both
  *   storm volley THREADS VIOLATE
- *       all threads of one process open VIOLATE in the same moment; prints how many were let and how many
- *       refused
+ *       all threads of one process open VIOLATE in the same moment;
+ *       prints how many were let and how many refused
  *   storm headless VIOLATE SAY
- *       the first thread of the process ends alone; then another one opens VIOLATE, makes the file SAY, and
- *       stays
+ *       the first thread of the process ends alone;
+ *       then another one opens VIOLATE, makes the file SAY, and stays
  *
  * Static, no shell. */
 #include <fcntl.h>
