@@ -2,7 +2,6 @@
 pkglibexec_PROGRAMS += sandtrace-hook
 sandtrace_hook_SOURCES = \
 	%D%/answer.c %D%/answer.h \
-	%D%/keeper.c %D%/keeper.h \
 	%D%/launch.c %D%/launch.h \
 	%D%/main.c \
 	%D%/order.c %D%/order.h \

@@ -20,8 +20,8 @@
 #include "bundle/edit.h"
 #include "bundle/find.h"
 #include "config/config.h"
-#include "keeper.h"
 #include "launch.h"
+#include "monitor/keeper.h"
 #include "monitor/sealed.h"
 #include "monitor/standby.h"
 #include "oci/config_edit.h"
@@ -186,7 +186,7 @@ static int edit_config(const struct st_config *config, struct st_oci_config *oci
     if (st_bundle_rootfs(oci, NULL, rootfs, err) < 0 ||
         st_bundle_edit(oci, config, &source, &edit, err) < 0 || st_oci_config_settle(oci, err) < 0)
         return -err->errnum;
-    return edit.plan.listener ? st_keeper_start(config, edit.plan.listener, err) : 0;
+    return edit.plan.listener ? st_keeper_start(config, edit.plan.listener, getppid(), err) : 0;
 }
 
 static int precreate(const struct call *call, struct st_error *err)

@@ -20,6 +20,7 @@ libmonitor_a_SOURCES = \
 	%D%/guards.c %D%/guards.h \
 	%D%/hands.c %D%/hands.h \
 	%D%/home.c %D%/home.h \
+	%D%/keeper.c %D%/keeper.h \
 	%D%/late.c %D%/late.h \
 	%D%/leftover.c %D%/leftover.h \
 	%D%/link.c %D%/link.h \

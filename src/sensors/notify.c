@@ -32,6 +32,7 @@
 struct source {
     struct source *next, **link;
     int connection; /* -1: done with */
+    pid_t runtime;  /* who connected */
     int brought;    /* fd that came along; -1: none yet */
     struct st_buf said;
     struct st_filter *filter; /* NULL: still being told of it */
@@ -82,6 +83,9 @@ bool st_filter_sets_up(struct st_filter *f, pid_t leader)
     dev_t dev;
     ino_t ino;
 
+    /* crun's exec names no process: then it is the first that asks. */
+    if (f->setup && !f->pid)
+        f->pid = leader;
     if (!f->setup || leader != f->pid)
         return false;
     if (program_of(leader, &dev, &ino) && dev == f->dev && ino == f->ino)
@@ -171,6 +175,7 @@ static void accept_one(struct st_notify *n)
     s = st_xcalloc(1, sizeof(*s));
     s->connection = st_steal_fd(&fd);
     s->brought = -1;
+    s->runtime = peer.pid;
     s->next = n->first;
     s->link = &n->first;
     if (s->next)
@@ -201,17 +206,21 @@ static void keep_fds(struct source *s, struct msghdr *m)
     }
 }
 
-/* 0: the process that the state speaks of is not known (yet). */
-static pid_t pid_said(const struct st_buf *said)
+/* Is that all, and which process does it speak of? 0: it does not say. Some end it with a newline or a NUL.
+ */
+static bool has_said(const struct st_buf *said, pid_t *pid)
 {
     st_auto_json doc = NULL;
-    int64_t pid;
+    size_t len = said->len;
+    int64_t n;
 
-    if (said->len == 0 || said->data[said->len - 1] != '}' ||
-        st_json_parse(said->data, said->len, ST_JSON_DEFAULT_LIMITS, &doc, NULL) < 0 ||
-        !st_json_int(st_json_get(st_json_root(doc), "pid"), &pid) || pid <= 0 || pid > INT32_MAX)
-        return 0;
-    return (pid_t)pid;
+    while (len > 0 && (said->data[len - 1] == '\0' || said->data[len - 1] == '\n'))
+        len--;
+    if (len == 0 || said->data[len - 1] != '}' ||
+        st_json_parse(said->data, len, ST_JSON_DEFAULT_LIMITS, &doc, NULL) < 0)
+        return false;
+    *pid = st_json_int(st_json_get(st_json_root(doc), "pid"), &n) && n > 0 && n <= INT32_MAX ? (pid_t)n : 0;
+    return true;
 }
 
 /* 1: more may come; 0: all was said; negative: no good. A runtime need not hang up when it has said all: runc
@@ -224,14 +233,15 @@ static int listen_to(struct source *s, pid_t *pid)
     struct msghdr m = {
         .msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
     ssize_t got = recvmsg(s->connection, &m, MSG_CMSG_CLOEXEC);
+    bool all;
 
     if (got < 0)
         return errno == EAGAIN || errno == EINTR ? 1 : -errno;
     keep_fds(s, &m);
     st_buf_add(&s->said, bytes, (size_t)got);
-    *pid = pid_said(&s->said);
-    if (got == 0 || *pid)
-        return *pid && s->brought >= 0 ? 0 : -EPROTO;
+    all = has_said(&s->said, pid);
+    if (got == 0 || all)
+        return all && s->brought >= 0 ? 0 : -EPROTO;
     return s->said.len > STATE_MAX ? -EFBIG : 1;
 }
 
@@ -254,7 +264,7 @@ static void begin(struct st_notify *n, struct source *s, pid_t pid)
     f->refs = 1;
     f->fd = st_steal_fd(&s->brought);
     f->pid = pid;
-    f->setup = program_of(f->pid, &f->dev, &f->ino);
+    f->setup = program_of(pid ? pid : s->runtime, &f->dev, &f->ino);
     s->filter = f;
     st_buf_free(&s->said);
     st_close(&s->connection);

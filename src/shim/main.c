@@ -49,12 +49,13 @@ static int answer(const struct st_oci_args *args, const char *runtime, char *con
 }
 
 /* What comes before the runtime takes over: 0, or 1 where it need not any more. */
-static int prepare(const struct st_config *config, const struct st_oci_args *args, struct st_error *err)
+static int prepare(const struct st_config *config, const struct st_oci_args *args,
+                   enum st_oci_dialect dialect, struct st_error *err)
 {
     if (args->todo == ST_OCI_REFUSE)
         return refuse(args, err);
     if (args->todo == ST_OCI_EDIT)
-        return st_shim_prepare(config, args, err);
+        return st_shim_prepare(config, args, dialect == ST_OCI_GO_FLAGS, err);
     return config ? st_shim_ask_monitor(config, args, err) : 0;
 }
 
@@ -63,6 +64,7 @@ int main(int argc, char *argv[])
     struct st_error config_error = {0}, err = {0};
     st_auto_config config = NULL;
     st_auto_free char *runtime = NULL;
+    enum st_oci_dialect dialect;
     struct st_oci_args args;
     int rc;
 
@@ -70,7 +72,8 @@ int main(int argc, char *argv[])
         return EXIT_FAILURE;
     st_config_load(NULL, &config, &config_error);
     rc = find_runtime(config, &runtime, &err);
-    st_oci_parse_args(argc, argv, runtime ? st_oci_dialect_of(runtime) : ST_OCI_GO_FLAGS, &args);
+    dialect = runtime ? st_oci_dialect_of(runtime) : ST_OCI_GO_FLAGS;
+    st_oci_parse_args(argc, argv, dialect, &args);
     if (!config && args.todo != ST_OCI_PASS) {
         st_shim_report(&args, &config_error);
         return EXIT_FAILURE;
@@ -82,7 +85,7 @@ int main(int argc, char *argv[])
         if (asks_about(&args) && (rc = answer(&args, runtime, argv, &err)) >= 0)
             return rc;
         if (rc == 0)
-            rc = prepare(config, &args, &err);
+            rc = prepare(config, &args, dialect, &err);
         if (rc > 0)
             return EXIT_SUCCESS;
     }

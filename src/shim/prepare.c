@@ -4,11 +4,13 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "bundle/edit.h"
+#include "monitor/keeper.h"
 #include "oci/hook_edit.h"
 #include "shim/ahead.h"
 
 #include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void start_ahead(const struct st_config *config, const struct st_oci_args *args,
                         const struct st_bundle_edit *edit)
@@ -24,9 +26,10 @@ static void start_ahead(const struct st_config *config, const struct st_oci_args
     st_shim_start_ahead(config, edit->plan.listener, list.list, edit->env);
 }
 
-int st_shim_prepare(const struct st_config *config, const struct st_oci_args *args, struct st_error *err)
+int st_shim_prepare(const struct st_config *config, const struct st_oci_args *args, bool ahead,
+                    struct st_error *err)
 {
-    st_auto_free char *standby = st_xasprintf("%s/" ST_AHEAD_DIR, config->state_dir);
+    st_auto_free char *standby = ahead ? st_xasprintf("%s/" ST_AHEAD_DIR, config->state_dir) : NULL;
     const struct st_bundle_source source = {
         .id = args->id, .dir = args->bundle, .key = args->id, .standby = standby};
     st_auto_bundle_edit edit = {0};
@@ -35,7 +38,9 @@ int st_shim_prepare(const struct st_config *config, const struct st_oci_args *ar
     if (st_oci_config_load(args->bundle, args->config, &bundle, err) < 0 ||
         st_bundle_edit(bundle, config, &source, &edit, err) < 0 || st_oci_config_flush(bundle, err) < 0)
         return -err->errnum;
-    if (edit.watched)
+    if (edit.watched && ahead)
         start_ahead(config, args, &edit);
+    else if (edit.plan.listener)
+        return st_keeper_start(config, edit.plan.listener, getpid(), err);
     return 0;
 }

@@ -6,5 +6,9 @@
 #include "config/config.h"
 #include "oci/argv.h"
 
-/* load → modify → flush. Any failure means that the container must not start. */
-int st_shim_prepare(const struct st_config *config, const struct st_oci_args *args, struct st_error *err);
+#include <stdbool.h>
+
+/* load → modify → flush. Any failure means that the container must not start. ahead: the runtime's hooks are
+ * its children (runc), so that they find a monitor that waits for them by its pid; crun's are not. */
+int st_shim_prepare(const struct st_config *config, const struct st_oci_args *args, bool ahead,
+                    struct st_error *err);

@@ -1,12 +1,11 @@
 /* keeper: see keeper.h. */
-#include "keeper.h"
+#include "monitor/keeper.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/spawn.h"
 #include "monitor/home.h"
 #include "monitor/peer.h"
-#include "oci/hook_edit.h"
 #include "sensors/notify_socket.h"
 
 #include <fcntl.h>
@@ -38,13 +37,13 @@ static bool address_of(const char *path, struct sockaddr_un *out)
     return true;
 }
 
-int st_keeper_start(const struct st_config *config, const char *listener, struct st_error *err)
+int st_keeper_start(const struct st_config *config, const char *listener, pid_t until, struct st_error *err)
 {
-    const char *argv[] = {ST_OCI_HOOK_NAME, "keep", "--listener", listener, NULL};
+    const char *argv[] = {"sandtrace-hook", "keep", "--listener", listener, NULL};
     const char *envp[] = {NULL};
     st_auto_free char *path = door_of(listener);
     st_auto_fd null = st_fd_above(open("/dev/null", O_RDWR | O_CLOEXEC), N_FDS);
-    st_auto_fd door = -1, notify = -1, engine = st_fd_above(pidfd_open(getppid(), 0), N_FDS);
+    st_auto_fd door = -1, notify = -1, engine = st_fd_above(pidfd_open(until, 0), N_FDS);
     st_auto_fd group = st_fd_above(st_home_open_group(), N_FDS);
     int rc;
 
