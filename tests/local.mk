@@ -22,6 +22,7 @@ include tests/unit/policy.mk
 include tests/bench/policy.mk
 include tests/bench/trace.mk
 include tests/unit/sensors.mk
+include tests/unit/net.mk
 include tests/unit/monitor.mk
 include tests/unit/cli.mk
 

@@ -95,12 +95,13 @@ struct outcome st_judge_network(struct judge *j)
     struct net_query q = {.j = j, .best = NO_RULE, .port = net->port, .protocol = net->protocol};
     struct st_addr addr = net->addr, written;
     char host[ST_HOST_SIZE];
-    size_t len;
+    size_t len = st_host_canonical(net->host, host);
 
-    if (st_addr_parse(net->host, &written)) { /* an address in the place of a name is no name */
+    /* An address in the place of a name is no name, nor is one with a dot behind it. */
+    if (st_addr_parse(net->host, &written) || (len && st_addr_parse((struct st_str){host, len}, &written))) {
         if (!addr.family)
             addr = written;
-    } else if ((len = st_host_canonical(net->host, host))) {
+    } else if (len) {
         st_netmatch_host(m, host, len, on_dest, &q);
     }
     st_netmatch_addr(m, &addr, on_dest, &q);

@@ -26,6 +26,7 @@ tests_fuzz_fuzz_state_LDFLAGS = $(LDFLAGS_FUZZ)
 tests_fuzz_fuzz_state_LDADD = $(LDADD_FUZZ_OCI)
 
 include tests/fuzz/policy.mk
+include tests/fuzz/net.mk
 
 .PHONY: fuzz
 if ENABLE_FUZZERS

@@ -36,6 +36,8 @@ static void hosts_match_by_label(void **state)
         {"**", "", false},
         {"**", "a..b", false},
         {"**", "1.2.3.4", false}, /* an address is no name */
+        {"**", "1.2.3.4.", false},
+        {"**", "0x7f000001.", false},
         {"*.3.4", "1.2.3.4", false},
         {"localhost", "localhost", true},
         {"b\xc3\xbc"

@@ -1,0 +1,17 @@
+/* packet_reply: a packet that answers another, as if its receiver had: addresses and ports the other way
+ * round, checksums right. Both return the length, and 0 where there is nothing to answer (malformed, a
+ * fragment, another protocol, a reset) or no room. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* IPv6 and TCP or UDP headers. */
+#define ST_REPLY_HEADERS 60
+
+/* To a UDP packet, with this payload. */
+size_t st_packet_udp_reply(const uint8_t *packet, size_t n, const uint8_t *payload, size_t len, uint8_t *out,
+                           size_t room);
+
+/* To a TCP packet: a reset that its sender accepts (RFC 9293, 3.5.2). */
+size_t st_packet_tcp_reset(const uint8_t *packet, size_t n, uint8_t *out, size_t room);
