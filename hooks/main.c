@@ -181,7 +181,12 @@ static int edit_config(const struct st_config *config, struct st_oci_config *oci
 {
     st_auto_bundle_edit edit = {0};
     char rootfs[PATH_MAX];
-    const struct st_bundle_source source = {.id = "", .key = rootfs};
+    const struct st_bundle_source source = {
+        .id = "",
+        .key = rootfs,
+        .no_helper =
+            "a hook can't put anything before what an engine runs in the container later: that needs "
+            "sandtrace-runtime"};
 
     if (st_bundle_rootfs(oci, NULL, rootfs, err) < 0 ||
         st_bundle_edit(oci, config, &source, &edit, err) < 0 || st_oci_config_settle(oci, err) < 0)

@@ -42,6 +42,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/pause.bats \
 	%D%/bats/many.bats \
 	%D%/bats/mutations.bats \
+	%D%/bats/landlock.bats \
 	%D%/bats/files.bats \
 	%D%/bats/docker.bats \
 	%D%/bats/agent.bats \

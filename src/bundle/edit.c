@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "bundle/find.h"
+#include "bundle/landlock.h"
 #include "oci/floor_edit.h"
 #include "oci/hook_edit.h"
 #include "oci/seccomp_edit.h"
@@ -92,29 +93,41 @@ static int undo(struct st_oci_config *bundle, struct st_error *err)
     return rc < 0 ? rc : st_oci_config_settle(bundle, err);
 }
 
-static int set_floor(struct st_oci_config *bundle, const char *dir, struct st_bundle_edit *e,
-                     struct st_error *err)
+static int set_floor(struct st_oci_config *bundle, const struct st_bundle_source *source,
+                     struct st_bundle_edit *e, struct st_error *err)
 {
     char rootfs[PATH_MAX];
     struct st_oci_floor floor = {.rootfs = rootfs,
                                  .also = e->plan.also.items,
                                  .n_also = e->plan.also.n,
                                  .guarded = e->plan.guarded.items,
-                                 .n_guarded = e->plan.guarded.n};
+                                 .n_guarded = e->plan.guarded.n,
+                                 .helper = e->landlock ? source->helper : 0,
+                                 .abi = e->landlock ? st_bundle_landlock_abi() : 0};
 
     floor.n_scope = st_policy_scope(e->plan.policy, &floor.scope);
-    if (st_bundle_rootfs(bundle, dir, rootfs, err) < 0)
+    if (st_bundle_rootfs(bundle, source->dir, rootfs, err) < 0)
         return -err->errnum;
     return st_oci_set_floor(bundle, &floor, &e->floor, err);
 }
 
-static int enforce(struct st_oci_config *bundle, const char *dir, struct st_bundle_edit *e,
-                   struct st_error *err)
+static int enforce(struct st_oci_config *bundle, const struct st_bundle_source *source,
+                   struct st_bundle_edit *e, struct st_error *err)
 {
+    static const char *const laying[] = {"landlock_create_ruleset", "landlock_add_rule",
+                                         "landlock_restrict_self"};
     struct st_oci_seccomp seccomp = {
         .listener = e->plan.listener, .notify = e->plan.notify.items, .n_notify = e->plan.notify.n};
 
-    if (e->plan.floor && set_floor(bundle, dir, e, err) < 0)
+    e->landlock = e->plan.floor == ST_FLOOR_LANDLOCK;
+    if (e->landlock && !source->helper)
+        return st_fail(err, EOPNOTSUPP, "policy '%s': `floor: landlock`, but %s; write `floor: mount`",
+                       st_policy_name(e->plan.policy), source->no_helper);
+    if (e->landlock) {
+        seccomp.permit = laying;
+        seccomp.n_permit = sizeof(laying) / sizeof(laying[0]);
+    }
+    if (e->plan.floor != ST_FLOOR_OFF && set_floor(bundle, source, e, err) < 0)
         return -err->errnum;
     return st_oci_set_seccomp(bundle, &seccomp, err);
 }
@@ -134,7 +147,7 @@ int st_bundle_edit(struct st_oci_config *bundle, const struct st_config *config,
     fill_env(out);
     if (st_bundle_plan_make(config, &selection, source->key, &out->plan, err) < 0)
         return -err->errnum;
-    if (out->plan.enforce && enforce(bundle, source->dir, out, err) < 0)
+    if (out->plan.enforce && enforce(bundle, source, out, err) < 0)
         return -err->errnum;
     out->watched = true;
     return add_hooks(bundle, config, source->standby, out, err);

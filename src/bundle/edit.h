@@ -18,6 +18,8 @@ struct st_bundle_source {
     const char *key;     /* what the listener's socket is named after: no other container's */
     const char *standby; /* directory where a monitor will wait for the hook already; NULL: nobody stands by,
                             and nobody but a hook of ours is called at the end */
+    int helper; /* the fd under which the runtime can be handed what lays Landlock's floor; 0: it can't be */
+    const char *no_helper; /* why not */
 };
 
 #define ST_HOOK_ENV_MAX 6
@@ -27,6 +29,7 @@ struct st_bundle_edit { /* what was done */
     char *made[ST_HOOK_ENV_MAX];
     struct st_bundle_plan plan;
     struct st_buf floor; /* note of oci/floor_edit.h */
+    bool landlock;       /* the runtime must be handed the helper */
     bool watched;        /* else its owner may do without us, and does */
 };
 

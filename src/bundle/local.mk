@@ -3,4 +3,5 @@ noinst_LIBRARIES += libbundle.a
 libbundle_a_SOURCES = \
 	%D%/edit.c %D%/edit.h \
 	%D%/find.c %D%/find.h \
+	%D%/landlock.c %D%/landlock.h \
 	%D%/plan.c %D%/plan.h

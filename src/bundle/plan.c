@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "base/sha256.h"
+#include "bundle/landlock.h"
 #include "model/mutation.h"
 #include "oci/seccomp_edit.h"
 #include "policy/rule.h"
@@ -120,16 +121,15 @@ static int check_floor(const struct st_bundle_plan *plan, struct st_error *err)
     const char *const *scope;
     size_t n = st_policy_scope(plan->policy, &scope);
 
-    if (st_policy_floor(plan->policy) == ST_FLOOR_LANDLOCK)
-        return st_fail(
-            err, EOPNOTSUPP,
-            "policy '%s': `floor: landlock` is not built yet; write `floor: mount` or `floor: off`",
-            st_policy_name(plan->policy));
+    if (plan->floor == ST_FLOOR_OFF)
+        return 0;
+    if (plan->floor == ST_FLOOR_LANDLOCK && st_bundle_landlock_check(st_policy_name(plan->policy), err) < 0)
+        return -err->errnum;
     for (size_t i = 0; i < n; i++)
         if (strchr(scope[i], '\\'))
             return st_fail(
                 err, EINVAL,
-                "policy '%s': the directory `%s` of the scope can't get a mount; leave the backslash "
+                "policy '%s': the directory `%s` of the scope can't get a floor; leave the backslash "
                 "out, or write `floor: off`",
                 st_policy_name(plan->policy), scope[i]);
     return 0;
@@ -163,10 +163,10 @@ int st_bundle_plan_make(const struct st_config *config, const struct st_selectio
     out->enforce = st_policy_mode(out->policy) == ST_MODE_ENFORCE && !selection->light;
     if (!out->enforce)
         return 0;
+    out->floor = st_policy_floor(out->policy);
     rc = check_floor(out, err);
     if (rc < 0)
         return rc;
-    out->floor = st_policy_floor(out->policy) == ST_FLOOR_MOUNT;
     out->listener = listener_path(config->state_dir, id);
     plan_syscalls(out);
     plan_paths(out);

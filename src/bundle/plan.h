@@ -18,8 +18,8 @@ struct st_bundle_list {
 
 struct st_bundle_plan {
     struct st_policy *policy;
-    bool enforce;   /* else nothing of the bundle is changed */
-    bool floor;     /* by mounts */
+    bool enforce; /* else nothing of the bundle is changed */
+    enum st_floor floor;
     char *listener; /* path of the monitor's socket for notifications */
     struct st_bundle_list notify, also, guarded;
     struct st_arena strings;

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/mountinfo.h"
+#include "oci/landlock_words.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -65,7 +66,7 @@ static bool opens_special(const struct st_commission *c)
            !S_ISREG(c->object->sb.st_mode) && !S_ISDIR(c->object->sb.st_mode);
 }
 
-bool st_commission_on_floor(const struct st_commission *c, const struct st_order *order)
+static bool on_mounts(const struct st_commission *c, const struct st_order *order)
 {
     st_auto_mounts mounts = {0};
 
@@ -76,6 +77,43 @@ bool st_commission_on_floor(const struct st_commission *c, const struct st_order
     if (st_mounts_read(order->pid, &mounts, NULL) < 0)
         return false;
     return needs_relief(order, &mounts, place_of(c)) || needs_relief(order, &mounts, c->target->parent);
+}
+
+static bool is_below(const char *path, const char *dir)
+{
+    size_t len = strlen(dir);
+
+    return len == 1 || (strncmp(path, dir, len) == 0 && (path[len] == '\0' || path[len] == '/'));
+}
+
+/* Does a rule of Landlock's floor speak for it? */
+static bool is_ruled(const struct st_order *order, const struct st_resolved *r, bool content)
+{
+    for (size_t i = 0; i < order->n_landlock_rules; i++) {
+        const char *rule = order->landlock_rules[i];
+
+        if ((rule[0] == ST_LANDLOCK_TREE || (content && rule[0] == ST_LANDLOCK_FILES)) &&
+            is_below(r->path, rule + 1))
+            return true;
+    }
+    return false;
+}
+
+/* It has no say in attributes, nor in what has no name. */
+static bool on_landlock(const struct st_commission *c, const struct st_order *order)
+{
+    enum st_mutation_kind kind = c->request->what->kind;
+    bool content = (kind == ST_MUT_OPEN || kind == ST_MUT_MODIFY) && c->object->object >= 0;
+
+    if (!order->landlock_abi || kind == ST_MUT_ATTRIB || opens_special(c))
+        return false;
+    return (c->object->path_len && !is_ruled(order, c->object, content)) ||
+           (c->target->path_len && !is_ruled(order, c->target, false));
+}
+
+bool st_commission_on_floor(const struct st_commission *c, const struct st_order *order)
+{
+    return on_landlock(c, order) || on_mounts(c, order);
 }
 
 /* ---- numbers ---- */
@@ -208,13 +246,6 @@ static int choose(const struct st_commission *c, struct st_errand *e)
 
 /* ---- two directories in one copy ---- */
 
-static bool is_below(const char *path, const char *dir)
-{
-    size_t len = strlen(dir);
-
-    return len == 1 || (strncmp(path, dir, len) == 0 && (path[len] == '\0' || path[len] == '/'));
-}
-
 /* The directory of a resolved entry, as the container sees it. */
 static int directory_of(const struct st_resolved *r, char out[PATH_MAX])
 {
@@ -278,7 +309,7 @@ int st_commission_make(const struct st_commission *c, const struct st_order *ord
         return -EOPNOTSUPP;
     memcpy(e->name, c->object->name, sizeof(e->name));
     memcpy(e->target, c->target->name, sizeof(e->target));
-    e->relax = st_commission_on_floor(c, order);
+    e->relax = on_mounts(c, order);
     /* By an fd, and nothing in its way: the task's own call is as good. */
     if (c->request->object.by_fd && !e->relax)
         return -EOPNOTSUPP;

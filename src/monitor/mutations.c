@@ -258,7 +258,7 @@ static void take_syscall(struct inquiry *q)
         ;
     else if (call->arch != NATIVE_ARCH || (call->nr & FOREIGN_NR))
         refuse_outright(q, "a syscall of another architecture can't be watched");
-    else if (p->watch->order.floor && makes_namespace(call, CLONE_NEWUSER))
+    else if (p->watch->order.floor && !p->watch->order.landlock_abi && makes_namespace(call, CLONE_NEWUSER))
         refuse_outright(q, "in a user namespace of its own it could mount the floor away");
     else if (gets_around(call) && !policy_names(p->policy, q->ev.sys.name.p))
         refuse_outright(q, "it gets around what is watched, and no rule of the policy speaks of it");

@@ -44,6 +44,8 @@ static void read_floor(const struct st_json_node *floor, struct st_order *o)
     o->floor_root = st_json_true(st_json_get(floor, "root"));
     read_list(st_json_get(floor, "readonly"), &o->floor_points, &o->n_floor_points);
     read_list(st_json_get(floor, "guarded"), &o->floor_points, &o->n_floor_points);
+    o->landlock_abi = integer_of(floor, "abi", 0);
+    read_list(st_json_get(floor, "landlock"), &o->landlock_rules, &o->n_landlock_rules);
 }
 
 static int read_types(const struct st_json_node *list, uint32_t *out, struct st_error *err)
@@ -142,6 +144,7 @@ void st_order_free(struct st_order *o)
 {
     free(o->policy_dirs);
     free(o->floor_points);
+    free(o->landlock_rules);
     free(o->sinks);
     st_json_free(o->doc);
     free(o->text);

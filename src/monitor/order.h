@@ -43,10 +43,13 @@ struct st_order {
     bool light;           /* a pod's sandbox: life cycle only */
     const char *listener; /* socket to which the runtime sends fds of seccomp notifications; NULL: none */
     int listener_fd;      /* bound already, and ours; -1: not yet */
-    bool floor;           /* mounts of the container are one */
-    bool floor_root;      /* its root is read-only because of it */
+    bool floor;           /* there is one: */
+    bool floor_root;      /* by mounts: its root is read-only because of it */
     const char **floor_points; /* mount points that are read-only because of it */
     size_t n_floor_points;
+    int64_t landlock_abi;        /* by Landlock; 0: it is not */
+    const char **landlock_rules; /* oci/landlock_words.h */
+    size_t n_landlock_rules;
     struct st_order_sink *sinks;
     size_t n_sinks;
 

@@ -28,7 +28,11 @@ static void write_changes(struct st_jw *w, const struct st_order *order, bool au
         write_sensor(w, "mutations", "seccomp", "on", NULL);
     else
         write_sensor(w, "mutations", "none", audit ? "off" : "degraded", without);
-    if (order->floor)
+    if (order->landlock_abi)
+        write_sensor(w, "floor", "landlock", "on",
+                     "mode, owner, times and extended attributes are not held by it: those calls by "
+                     "notification alone");
+    else if (order->floor)
         write_sensor(w, "floor", "mount", "on", NULL);
     else
         write_sensor(w, "floor", "none", "off", order->listener ? "floor: off" : without);

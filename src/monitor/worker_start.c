@@ -52,15 +52,7 @@ static int load_policy(const struct st_order *o, struct st_policy **out, struct 
 {
     struct st_policy_source src = {.dirs = o->policy_dirs, .n_dirs = o->n_policy_dirs};
 
-    if (st_policy_load_in_mode(o->policy, &src, o->mode, out, diags, err) < 0)
-        return -err->errnum;
-    if (st_policy_floor(*out) != ST_FLOOR_LANDLOCK || st_policy_mode(*out) != ST_MODE_ENFORCE)
-        return 0;
-    st_policy_unref(*out);
-    *out = NULL;
-    return st_fail(err, EOPNOTSUPP,
-                   "policy '%s': `floor: landlock` is not built yet; write `floor: mount` or `floor: off`",
-                   o->policy);
+    return st_policy_load_in_mode(o->policy, &src, o->mode, out, diags, err);
 }
 
 int st_worker_load_policy(const struct st_order *o, struct st_policy **out, struct st_diagnostics *diags,

@@ -72,6 +72,7 @@ static const struct {
         {"process", offsetof(struct st_oci_args, process)},
         {"pid-file", offsetof(struct st_oci_args, pid_file)},
         {"console-socket", offsetof(struct st_oci_args, console_socket)},
+        {"preserve-fds", offsetof(struct st_oci_args, preserve_fds)},
 },
   flags[] = {
       {"help", offsetof(struct st_oci_args, help)},

@@ -48,7 +48,7 @@ struct st_oci_args { /* strings are those of argv; NULL: not given */
     const char *bundle;
     const char *config; /* crun's --config */
     const char *root, *log, *log_format;
-    const char *process, *pid_file, *console_socket;
+    const char *process, *pid_file, *console_socket, *preserve_fds;
     bool help, version; /* asked of the runtime, or (help) of the command */
     bool debug, systemd_cgroup;
     char doubt[256];

@@ -4,6 +4,8 @@
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "base/mem.h"
+#include "oci/hook_edit.h"
+#include "oci/landlock_edit.h"
 
 #include <ocispec/runtime_spec_schema_config_schema.h>
 #include <string.h>
@@ -276,15 +278,29 @@ static void put_rootfs(struct facts *f, const spec_t *spec, const char *bundle)
     put_member(f, "rootfs", absolute ? absolute : path);
 }
 
-static void put_spec(struct facts *f, const spec_t *spec, const struct st_json_node *annotations,
+/* Words of ours before the container's own command. */
+static size_t count_ours(const struct st_oci_config *config,
+                         const runtime_spec_schema_config_schema_process *p)
+{
+    const char *note = st_oci_hook_argument(config, ST_OCI_FLOOR_OPTION);
+    st_auto_oci_landlock words = {0};
+
+    return note && st_oci_landlock_by_note(note, 0, &words, NULL) == 1
+               ? st_oci_landlock_count(p->args, p->args_len)
+               : 0;
+}
+
+static void put_spec(struct facts *f, const struct st_oci_config *config, const spec_t *spec,
                      const char *bundle)
 {
     static const runtime_spec_schema_config_schema_process no_process;
     const runtime_spec_schema_config_schema_process *p = spec->process ? spec->process : &no_process;
+    const struct st_json_node *annotations = st_json_get(st_oci_config_root(config), "annotations");
+    size_t own = count_ours(config, p);
 
     put_annotations(f, annotations);
     put_member(f, "apparmor_profile", p->apparmor_profile);
-    put_list(f, "args", p->args, p->args_len);
+    put_list(f, "args", p->args + own, p->args_len - own);
     put_capabilities(f, p->capabilities);
     put_member(f, "cgroups_path", spec->linux ? spec->linux->cgroups_path : NULL);
     put_member(f, "cwd", p->cwd);
@@ -314,7 +330,7 @@ void st_oci_facts(const struct st_oci_config *config, const char *bundle, struct
     st_jw_init(&f.w, out);
     st_jw_object(&f.w);
     if (spec) {
-        put_spec(&f, spec, annotations, bundle);
+        put_spec(&f, config, spec, bundle);
     } else {
         put_annotations(&f, annotations);
         put_image(&f, annotations);

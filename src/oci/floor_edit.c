@@ -4,8 +4,9 @@
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "base/mem.h"
-#include "base/path.h"
-#include "oci/tree.h"
+#include "oci/floor_places.h"
+#include "oci/landlock_edit.h"
+#include "oci/landlock_words.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,108 +16,19 @@ static const char *const readonly_path[] = {"root", "readonly", NULL};
 
 struct floor {
     struct st_oci_config *config;
-    const struct st_oci_floor *plan;
-    const struct st_json_node *mounts;
-    uid_t uid; /* of the container's root, on the host */
-    gid_t gid;
+    struct st_floor_places places;
     const char **writable, **guarded; /* of the plan: mounts were made for these */
     size_t n_writable, n_guarded;
     char **readonly; /* destinations of mounts that were made so */
     size_t n_readonly;
+    struct st_oci_landlock landlock; /* the words before the command */
 };
-
-/* ---- reading ---- */
-
-static bool is_below(const char *path, const char *dir)
-{
-    size_t len = strlen(dir);
-
-    if (len == 1)
-        return true;
-    return strncmp(path, dir, len) == 0 && (path[len] == '\0' || path[len] == '/');
-}
-
-static bool in_scope(const struct floor *f, const char *path)
-{
-    for (size_t i = 0; i < f->plan->n_scope; i++)
-        if (is_below(path, f->plan->scope[i]))
-            return true;
-    for (size_t i = 0; i < f->plan->n_also; i++)
-        if (is_below(path, f->plan->also[i]))
-            return true;
-    return false;
-}
-
-static const struct st_json_node *option(const struct st_json_node *mount, const char *word)
-{
-    st_json_each (item, st_json_get(mount, "options")) {
-        const char *s = st_json_str(item, NULL);
-
-        if (s && strcmp(s, word) == 0)
-            return item;
-    }
-    return NULL;
-}
-
-/* The destination in normal form; false: none that could be one. */
-static bool destination(const struct st_json_node *mount, char out[PATH_MAX])
-{
-    const char *s = st_json_str(st_json_get(mount, "destination"), NULL);
-    size_t len = s ? st_path_normalise(s, strlen(s), out, PATH_MAX - 1) : 0;
-
-    out[len] = '\0';
-    return len > 0;
-}
-
-/* The kernel's own: nothing of anybody is stored there, and programs must be able to write to some of it. */
-static bool is_pseudo(const struct st_json_node *mount)
-{
-    static const char *const types[] = {"proc", "sysfs", "cgroup", "cgroup2", "devpts", "mqueue"};
-    const char *type = st_json_str(st_json_get(mount, "type"), NULL);
-
-    for (size_t i = 0; type && i < sizeof(types) / sizeof(types[0]); i++)
-        if (strcmp(type, types[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool is_bind(const struct st_json_node *mount)
-{
-    const char *type = st_json_str(st_json_get(mount, "type"), NULL);
-
-    return (type && strcmp(type, "bind") == 0) || option(mount, "bind") || option(mount, "rbind");
-}
-
-/* Which mount of the configuration holds path; the last one that covers it. NULL: the root. */
-static const struct st_json_node *mount_over(const struct floor *f, const char *path, char at[PATH_MAX])
-{
-    const struct st_json_node *found = NULL;
-    char here[PATH_MAX];
-
-    st_json_each (mount, f->mounts)
-        if (destination(mount, here) && is_below(path, here)) {
-            found = mount;
-            memcpy(at, here, PATH_MAX);
-        }
-    return found;
-}
-
-/* Where on the host path is before the container starts. false: nowhere (a file system made for it). */
-static bool place_on_host(const struct floor *f, const char *path, const char **base, const char **rest)
-{
-    char at[PATH_MAX];
-    const struct st_json_node *mount = mount_over(f, path, at);
-
-    *base = mount ? st_json_str(st_json_get(mount, "source"), NULL) : f->plan->rootfs;
-    *rest = mount ? path + strlen(at) : path;
-    return !mount || (is_bind(mount) && *base && (*base)[0] == '/');
-}
 
 /* ---- changing ---- */
 
 static int add_mount(struct floor *f, const char *path, const char *access, struct st_error *err)
 {
-    st_auto_free char *source = st_xasprintf("%s%s", f->plan->rootfs, path);
+    st_auto_free char *source = st_xasprintf("%s%s", f->places.plan->rootfs, path);
     st_auto_buf text = ST_BUF_INIT;
     struct st_jw w;
 
@@ -135,70 +47,36 @@ static int add_mount(struct floor *f, const char *path, const char *access, stru
     return st_json_edit_append(st_oci_config_edit(f->config), mounts_path, st_buf_cstr(&text), err);
 }
 
-/* The directory may be a symbolic link of the image: fine where it leads into the scope, which has a mount
- * there. */
-static int through_link(const struct floor *f, const char *dir, const char *base, const char *rest,
-                        struct st_error *err)
+/* It may be written: by a mount of its own over itself, or by a rule. */
+static int let_write(struct floor *f, const char *path, struct st_error *err)
 {
-    char real[PATH_MAX];
-    int rc = st_tree_resolve(base, rest, real);
-
-    if (rc == 0 && base == f->plan->rootfs && in_scope(f, real) && strcmp(real, dir) != 0)
+    if (f->places.plan->helper) {
+        st_oci_landlock_permit(&f->landlock, ST_LANDLOCK_TREE, path);
         return 0;
-    return st_fail(err, ELOOP,
-                   "%s is in the policy's scope, but in the image it is a symbolic link%s%s; name the "
-                   "directory itself in the scope, or mount a volume there",
-                   dir, rc == 0 ? " to " : "", rc == 0 ? real : "");
-}
-
-static int open_scope(struct floor *f, const char *dir, struct st_error *err)
-{
-    char at[PATH_MAX];
-    const struct st_json_node *mount = mount_over(f, dir, at);
-    const char *base, *rest;
-    int rc;
-
-    if (mount && strcmp(at, dir) == 0)
-        return 0; /* has one of its own, as writable as its owner wants it */
-    if (!place_on_host(f, dir, &base, &rest))
-        return st_fail(
-            err, EINVAL,
-            "%s is in the policy's scope, but lies in a file system that is made at the start (%s); put "
-            "%s itself into the scope",
-            dir, at, at);
-    rc = st_tree_look(base, rest);
-    if (rc == 0)
-        rc = st_tree_make(base, rest, f->uid, f->gid, err);
-    if (rc == -ELOOP)
-        return through_link(f, dir, base, rest, err);
-    if (rc < 0)
-        return err->errnum ? rc : st_fail(err, -rc, "%s of the policy's scope: %s", dir, strerror(-rc));
-    f->writable[f->n_writable++] = dir;
-    return add_mount(f, dir, "rw", err);
-}
-
-/* What is not there yet, or is behind a link, has no place for a mount. */
-static bool is_there(const struct floor *f, const char *path)
-{
-    const char *base, *rest;
-
-    return place_on_host(f, path, &base, &rest) && st_tree_look(base, rest) == 1;
-}
-
-static int open_also(struct floor *f, const char *path, struct st_error *err)
-{
-    char at[PATH_MAX];
-    const struct st_json_node *mount = mount_over(f, path, at);
-
-    if ((mount && strcmp(at, path) == 0) || !is_there(f, path))
-        return 0;
+    }
+    if (st_floor_has_mount(&f->places, path))
+        return 0; /* as writable as its owner wants it */
     f->writable[f->n_writable++] = path;
     return add_mount(f, path, "rw", err);
 }
 
+static int open_scope(struct floor *f, const char *dir, struct st_error *err)
+{
+    int rc = st_floor_has_mount(&f->places, dir) ? 1 : st_floor_make_place(&f->places, dir, err);
+
+    return rc == 1 ? let_write(f, dir, err) : rc;
+}
+
+static int open_also(struct floor *f, const char *path, struct st_error *err)
+{
+    if (!st_floor_has_mount(&f->places, path) && !st_floor_is_there(&f->places, path))
+        return 0;
+    return let_write(f, path, err);
+}
+
 static int guard(struct floor *f, const char *path, struct st_error *err)
 {
-    if (!in_scope(f, path) || !is_there(f, path))
+    if (!st_floor_in_scope(&f->places, path) || !st_floor_is_there(&f->places, path))
         return 0;
     f->guarded[f->n_guarded++] = path;
     return add_mount(f, path, "ro", err);
@@ -208,9 +86,9 @@ static int make_readonly(struct floor *f, const struct st_json_node *mount, cons
                          struct st_error *err)
 {
     struct st_json_edit *edit = st_oci_config_edit(f->config);
-    const struct st_json_node *options = st_json_get(mount, "options"), *rw = option(mount, "rw");
+    const struct st_json_node *options = st_json_get(mount, "options"), *rw = st_floor_option(mount, "rw");
 
-    if (option(mount, "ro") || option(mount, "rro"))
+    if (st_floor_option(mount, "ro") || st_floor_option(mount, "rro"))
         return 0;
     f->readonly[f->n_readonly++] = st_xstrdup(at);
     if (rw)
@@ -226,12 +104,26 @@ static int close_others(struct floor *f, struct st_error *err)
 {
     char at[PATH_MAX];
 
-    f->readonly = st_xcalloc(st_json_count(f->mounts) + 1, sizeof(*f->readonly));
-    st_json_each (mount, f->mounts)
-        if (destination(mount, at) && !is_pseudo(mount) && !in_scope(f, at) &&
-            make_readonly(f, mount, at, err) < 0)
+    f->readonly = st_xcalloc(st_json_count(f->places.mounts) + 1, sizeof(*f->readonly));
+    st_json_each (mount, f->places.mounts)
+        if (st_floor_destination(mount, at) && !st_floor_is_pseudo(mount) &&
+            !st_floor_in_scope(&f->places, at) && make_readonly(f, mount, at, err) < 0)
             return -err->errnum;
     return 0;
+}
+
+static int open_places(struct floor *f, struct st_error *err)
+{
+    const struct st_oci_floor *plan = f->places.plan;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < plan->n_scope; i++)
+        rc = open_scope(f, plan->scope[i], err);
+    for (size_t i = 0; rc == 0 && i < plan->n_also; i++)
+        rc = open_also(f, plan->also[i], err);
+    for (size_t i = 0; rc == 0 && i < plan->n_guarded; i++)
+        rc = guard(f, plan->guarded[i], err);
+    return rc;
 }
 
 /* ---- who could take it away ---- */
@@ -247,20 +139,9 @@ static int check_capabilities(const struct st_oci_config *config, struct st_erro
                 return st_fail(
                     err, EPERM,
                     "the container is granted CAP_SYS_ADMIN (privileged?), with which it could mount "
-                    "the policy's floor away; do not grant it, or write `floor: off` into the policy");
-    return 0;
-}
-
-/* The host's id of the container's root. */
-static int64_t root_id(const struct st_oci_config *config, const char *key)
-{
-    const struct st_json_node *list = st_json_get(st_json_get(st_oci_config_root(config), "linux"), key);
-    int64_t inner, outer;
-
-    st_json_each (item, list)
-        if (st_json_int(st_json_get(item, "containerID"), &inner) && inner == 0 &&
-            st_json_int(st_json_get(item, "hostID"), &outer) && outer >= 0 && outer < UINT32_MAX)
-            return outer;
+                    "the policy's floor away; do not grant it, or write `floor: landlock` or `floor: off` "
+                    "into the "
+                    "policy");
     return 0;
 }
 
@@ -281,47 +162,63 @@ static void write_note(const struct floor *f, bool root, struct st_buf *note)
 
     st_jw_init(&w, note);
     st_jw_object(&w);
+    if (f->landlock.n)
+        st_jw_kint(&w, "abi", f->places.plan->abi);
     write_list(&w, "guarded", f->guarded, f->n_guarded);
+    if (f->landlock.n) /* the rules, between the helper's own words */
+        write_list(&w, "landlock", (const char *const *)f->landlock.words + 2, f->landlock.n - 3);
     write_list(&w, "readonly", (const char *const *)f->readonly, f->n_readonly);
     st_jw_kbool(&w, "root", root);
     write_list(&w, "writable", f->writable, f->n_writable);
     st_jw_end(&w, '}');
 }
 
-static int build(struct floor *f, struct st_buf *note, struct st_error *err)
+static int build_by_mounts(struct floor *f, struct st_buf *note, struct st_error *err)
 {
     const struct st_json_node *root = st_json_get(st_oci_config_root(f->config), "root");
     bool was_readonly = st_json_true(st_json_get(root, "readonly"));
-    int rc;
 
-    if (in_scope(f, "/")) { /* nothing is outside */
-        write_note(f, false, note);
-        return 0;
-    }
-    rc = check_capabilities(f->config, err);
-    for (size_t i = 0; rc == 0 && i < f->plan->n_scope; i++)
-        rc = open_scope(f, f->plan->scope[i], err);
-    for (size_t i = 0; rc == 0 && i < f->plan->n_also; i++)
-        rc = open_also(f, f->plan->also[i], err);
-    for (size_t i = 0; rc == 0 && i < f->plan->n_guarded; i++)
-        rc = guard(f, f->plan->guarded[i], err);
-    if (rc == 0)
-        rc = close_others(f, err);
-    if (rc == 0)
-        rc = st_json_edit_set(st_oci_config_edit(f->config), readonly_path, "true", err);
-    if (rc == 0)
-        write_note(f, !was_readonly, note);
-    return rc;
+    if (check_capabilities(f->config, err) < 0 || open_places(f, err) < 0 || close_others(f, err) < 0 ||
+        st_json_edit_set(st_oci_config_edit(f->config), readonly_path, "true", err) < 0)
+        return -err->errnum;
+    write_note(f, !was_readonly, note);
+    return 0;
+}
+
+/* Rules only permit: what is guarded in a directory that may be written is a mount here too. */
+static int build_by_landlock(struct floor *f, struct st_buf *note, struct st_error *err)
+{
+    static const char *const args_path[] = {"process", "args", NULL};
+    const struct st_json_node *process = st_json_get(st_oci_config_root(f->config), "process");
+    size_t len;
+
+    if (st_oci_landlock_check(f->config, err) < 0)
+        return -err->errnum;
+    st_oci_landlock_begin(&f->landlock, f->places.plan->helper);
+    if (open_places(f, err) < 0)
+        return -err->errnum;
+    st_oci_landlock_permit_kernel(&f->landlock, f->config);
+    st_oci_landlock_end(&f->landlock);
+    write_note(f, false, note);
+    return st_oci_landlock_set_args(st_oci_config_edit(f->config), st_oci_config_text(f->config, &len),
+                                    process, args_path, &f->landlock, err);
+}
+
+static int build(struct floor *f, struct st_buf *note, struct st_error *err)
+{
+    if (f->places.plan->helper)
+        return build_by_landlock(f, note, err);
+    if (!st_floor_in_scope(&f->places, "/"))
+        return build_by_mounts(f, note, err);
+    write_note(f, false, note); /* nothing is outside */
+    return 0;
 }
 
 int st_oci_set_floor(struct st_oci_config *config, const struct st_oci_floor *plan, struct st_buf *note,
                      struct st_error *err)
 {
     struct floor f = {.config = config,
-                      .plan = plan,
-                      .mounts = st_json_get(st_oci_config_root(config), "mounts"),
-                      .uid = (uid_t)root_id(config, "uidMappings"),
-                      .gid = (gid_t)root_id(config, "gidMappings"),
+                      .places = st_floor_places(config, plan),
                       .writable = st_xcalloc(plan->n_scope + plan->n_also + 1, sizeof(char *)),
                       .guarded = st_xcalloc(plan->n_guarded + 1, sizeof(char *))};
     int rc = build(&f, note, err);
@@ -331,6 +228,7 @@ int st_oci_set_floor(struct st_oci_config *config, const struct st_oci_floor *pl
     free(f.readonly);
     free(f.writable);
     free(f.guarded);
+    st_oci_landlock_free(&f.landlock);
     return rc < 0 ? st_oci_config_wrap(config, err) : 0;
 }
 
@@ -350,8 +248,8 @@ static bool is_ours(const struct st_json_node *mount, const char *at)
     const char *source = st_json_str(st_json_get(mount, "source"), NULL);
     size_t len = source ? strlen(source) : 0, tail = strlen(at);
 
-    return st_json_count(st_json_get(mount, "options")) == 3 && option(mount, "rbind") &&
-           option(mount, "rprivate") && len > tail && strcmp(source + len - tail, at) == 0;
+    return st_json_count(st_json_get(mount, "options")) == 3 && st_floor_option(mount, "rbind") &&
+           st_floor_option(mount, "rprivate") && len > tail && strcmp(source + len - tail, at) == 0;
 }
 
 int st_oci_reset_floor(struct st_oci_config *config, const char *text, struct st_error *err)
@@ -366,14 +264,16 @@ int st_oci_reset_floor(struct st_oci_config *config, const char *text, struct st
     if (st_json_parse(text, strlen(text), ST_JSON_DEFAULT_LIMITS, &doc, err) < 0)
         return st_wrap(err, "the note of an earlier run, in our hook's arguments");
     note = st_json_root(doc);
+    if (st_json_get(note, "landlock"))
+        st_oci_landlock_reset_args(config);
     st_json_each (mount, st_json_get(st_oci_config_root(config), "mounts")) {
-        if (!destination(mount, at))
+        if (!st_floor_destination(mount, at))
             continue;
         if ((lists(st_json_get(note, "writable"), at) || lists(st_json_get(note, "guarded"), at)) &&
             is_ours(mount, at))
             st_json_edit_remove(edit, mount);
-        else if (lists(st_json_get(note, "readonly"), at) && option(mount, "ro"))
-            st_json_edit_replace(edit, option(mount, "ro"), "\"rw\"");
+        else if (lists(st_json_get(note, "readonly"), at) && st_floor_option(mount, "ro"))
+            st_json_edit_replace(edit, st_floor_option(mount, "ro"), "\"rw\"");
     }
     return st_json_true(st_json_get(note, "root")) ? st_json_edit_set(edit, readonly_path, "false", err) : 0;
 }

@@ -1,9 +1,10 @@
-/* floor_edit: modifiers that make a container's own mounts a floor: what is outside of the scope can't be
- * written, whatever becomes of the monitor; and that take this back.
+/* floor_edit: modifiers that give a container a floor: what is outside of the scope can't be written,
+ * whatever becomes of the monitor; and that take this back.
  *
- * The root becomes read-only, each directory of the scope gets a mount of its own over itself that is not, as
- * do paths within that are guarded, which are; other mounts that could be written become read-only. The note
- * that set makes is handed to the hook, and to reset when the bundle is run again. */
+ * By mounts: the root becomes read-only, each directory of the scope gets a mount of its own over itself that
+ * is not; other mounts that could be written become read-only. By Landlock: the helper goes before the
+ * command (landlock_edit.h). By either, what is guarded within the scope gets a mount that is read-only. The
+ * note that set makes is handed to the hook, and to reset when the bundle is run again. */
 #pragma once
 
 #include "base/buf.h"
@@ -20,10 +21,12 @@ struct st_oci_floor {
     size_t n_also;
     const char *const *guarded; /* what must not be written in them, where it is there already */
     size_t n_guarded;
+    int helper; /* by Landlock: number of the helper's fd in the container; 0: by mounts */
+    int abi;    /* of Landlock, for the note */
 };
 
-/* -EPERM: the container may mount, and could take the floor away. Appends the note, a canonical JSON object:
- * root, readonly, writable, guarded. */
+/* -EPERM: the container may mount, and could take a floor of mounts away. Appends the note, a canonical JSON
+ * object: root, readonly, writable, guarded; of Landlock the rules and the abi. */
 int st_oci_set_floor(struct st_oci_config *config, const struct st_oci_floor *plan, struct st_buf *note,
                      struct st_error *err);
 

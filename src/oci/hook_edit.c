@@ -110,12 +110,9 @@ void st_oci_drop_hooks(struct st_oci_config *config)
         clear_stage(config, stage, NULL);
 }
 
-const char *st_oci_hook_argument(const struct st_oci_config *config, const char *option)
+const char *st_oci_hooks_argument(const struct st_json_node *hooks, const char *option)
 {
-    const struct st_json_node *stage =
-        st_json_get(st_json_get(st_oci_config_root(config), "hooks"), "createRuntime");
-
-    st_json_each (entry, stage) {
+    st_json_each (entry, st_json_get(hooks, "createRuntime")) {
         if (!is_ours(entry))
             continue;
         st_json_each (item, st_json_get(entry, "args")) {
@@ -126,4 +123,9 @@ const char *st_oci_hook_argument(const struct st_oci_config *config, const char 
         }
     }
     return NULL;
+}
+
+const char *st_oci_hook_argument(const struct st_oci_config *config, const char *option)
+{
+    return st_oci_hooks_argument(st_json_get(st_oci_config_root(config), "hooks"), option);
 }

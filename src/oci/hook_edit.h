@@ -25,3 +25,6 @@ void st_oci_drop_hooks(struct st_oci_config *config);
 
 /* The value of an option of our createRuntime entry, as an earlier run left it; NULL: there is none. */
 const char *st_oci_hook_argument(const struct st_oci_config *config, const char *option);
+
+/* The same, of a `hooks` object from elsewhere. */
+const char *st_oci_hooks_argument(const struct st_json_node *hooks, const char *option);

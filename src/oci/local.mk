@@ -5,7 +5,11 @@ liboci_a_SOURCES = \
 	%D%/config_edit.c %D%/config_edit.h \
 	%D%/facts.c %D%/facts.h \
 	%D%/floor_edit.c %D%/floor_edit.h \
+	%D%/floor_places.c %D%/floor_places.h \
 	%D%/hook_edit.c %D%/hook_edit.h \
+	%D%/landlock_edit.c %D%/landlock_edit.h \
+	%D%/landlock_words.h \
+	%D%/record.c %D%/record.h \
 	%D%/runtime.c %D%/runtime.h \
 	%D%/seccomp_edit.c %D%/seccomp_edit.h \
 	%D%/seccomp_reset.c \

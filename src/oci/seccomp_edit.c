@@ -175,6 +175,25 @@ static int add_ours(struct profile *p, bool rest, struct st_error *err)
     return rc;
 }
 
+static bool is_named(const struct profile *p, const char *name)
+{
+    st_json_each (rule, p->subjects.rules)
+        if (st_seccomp_names(rule, name))
+            return true;
+    return st_seccomp_find(&p->subjects, name) != NULL;
+}
+
+static int add_permitted(struct profile *p, const struct st_oci_seccomp *plan, struct st_error *err)
+{
+    st_auto_free const char **list = st_xcalloc(plan->n_permit + 1, sizeof(*list));
+    size_t n = 0;
+
+    for (size_t i = 0; i < plan->n_permit; i++)
+        if (!is_named(p, plan->permit[i]))
+            list[n++] = plan->permit[i];
+    return n ? add_rule(p, &(struct st_seccomp_rule){list, n, ST_SECCOMP_ALLOW, 0, NULL}, err) : 0;
+}
+
 /* ---- the default ---- */
 
 /* A permissive default can be closed unless some rule leaves to it what its condition does not cover. */
@@ -332,6 +351,8 @@ static int apply(struct profile *p, const struct st_oci_seccomp *plan, struct st
         rc = take_all(p, err);
     if (rc == 0)
         rc = add_ours(p, closed || !st_seccomp_permits(p->subjects.fallback), err);
+    if (rc == 0 && !st_seccomp_permits(p->subjects.fallback))
+        rc = add_permitted(p, plan, err);
     if (rc == 0 && closed)
         rc = close_default(p, err);
     if (rc == 0)

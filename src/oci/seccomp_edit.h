@@ -1,11 +1,11 @@
 /* seccomp_edit: modifiers that have the kernel ask us before a container changes a file system, by the
  * notifications of its seccomp profile; and that take this back.
  *
- * A profile is only ever tightened. What it permits and we want to know of is taken out of the rule that
- * permits it and asked about instead; what it refuses stays refused; all else stays bit for bit. A container
- * without a profile gets one. Syscalls of other architectures (32 bit, x32) are refused: the kernel ends who
- * makes one. Where the default is to permit, it becomes "no such syscall" for those that nobody here knows
- * the name of, so that a newer kernel's calls do not pass by.
+ * A profile is only ever tightened (but for `permit`). What it permits and we want to know of is taken out of
+ * the rule that permits it and asked about instead; what it refuses stays refused; all else stays bit for
+ * bit. A container without a profile gets one. Syscalls of other architectures (32 bit, x32) are refused: the
+ * kernel ends who makes one. Where the default is to permit, it becomes "no such syscall" for those that
+ * nobody here knows the name of, so that a newer kernel's calls do not pass by.
  *
  * What was done is noted in listenerMetadata, so that a bundle that is run again can be put back first. */
 #pragma once
@@ -25,6 +25,8 @@ struct st_oci_seccomp {
     const char *listener;      /* socket of the monitor */
     const char *const *notify; /* asked about, besides all mutations */
     size_t n_notify;
+    const char *const *permit; /* let by where no rule speaks of them: they only take rights away */
+    size_t n_permit;
 };
 
 /* Refused (-EBUSY) where the profile has a listener of its own, and (-EINVAL) where it decides by arguments

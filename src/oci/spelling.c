@@ -126,3 +126,12 @@ int st_oci_check_spelling(const struct st_json_node *root, const char *text, str
     }
     return 0;
 }
+
+int st_oci_check_process_spelling(const struct st_json_node *process, const char *text, struct st_error *err)
+{
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+        if (shapes[i].path[0] && strcmp(shapes[i].path[0], "process") == 0 &&
+            check_shape(process, shapes[i].path + 1, shapes[i].keys, text, err) < 0)
+            return -err->errnum;
+    return 0;
+}

@@ -10,3 +10,6 @@
 
 /* text is what root was parsed from; used for line and column. */
 int st_oci_check_spelling(const struct st_json_node *root, const char *text, struct st_error *err);
+
+/* Of a file that holds a process alone. */
+int st_oci_check_process_spelling(const struct st_json_node *process, const char *text, struct st_error *err);

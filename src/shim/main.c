@@ -1,12 +1,15 @@
 /* sandtrace-runtime: read the command line, edit the bundle of a container that is to be made, become the
  * real runtime. Same pid, same fds, same signals, same environment; of the arguments only argv[0] is changed,
- * to the real runtime's path, which is what runc shows in its messages and crun chooses handlers by. */
+ * to the real runtime's path, which is what runc shows in its messages and crun chooses handlers by. On
+ * Landlock's floor there is one fd more, and what hands it on (helper.h). */
 #include "base/cleanup.h"
 #include "config/config.h"
 #include "oci/argv.h"
 #include "oci/runtime.h"
 #include "shim/about.h"
 #include "shim/engine.h"
+#include "shim/enter.h"
+#include "shim/helper.h"
 #include "shim/prepare.h"
 #include "shim/report.h"
 
@@ -48,15 +51,27 @@ static int answer(const struct st_oci_args *args, const char *runtime, char *con
     return args->version ? st_shim_version(runtime, argv, err) : st_shim_features(runtime, argv, err);
 }
 
-/* What comes before the runtime takes over: 0, or 1 where it need not any more. */
-static int prepare(const struct st_config *config, const struct st_oci_args *args,
-                   enum st_oci_dialect dialect, struct st_error *err)
+static int make_container(const struct st_config *config, const struct st_oci_args *args, const char *runtime,
+                          char ***argv, struct st_error *err)
 {
+    int helper = 0;
+    int rc = st_shim_prepare(config, args, runtime, &helper, err);
+
+    return rc == 0 && helper ? st_shim_helper_hand(args, helper, argv, err) : rc;
+}
+
+/* What comes before the runtime takes over: 0, or 1 where it need not any more. */
+static int prepare(const struct st_config *config, const struct st_oci_args *args, const char *runtime,
+                   char ***argv, struct st_error *err)
+{
+    int rc;
+
     if (args->todo == ST_OCI_REFUSE)
         return refuse(args, err);
     if (args->todo == ST_OCI_EDIT)
-        return st_shim_prepare(config, args, dialect == ST_OCI_GO_FLAGS, err);
-    return config ? st_shim_ask_monitor(config, args, err) : 0;
+        return make_container(config, args, runtime, argv, err);
+    rc = config ? st_shim_ask_monitor(config, args, err) : 0;
+    return rc == 0 && args->command == ST_OCI_EXEC ? st_shim_enter(config, args, argv, err) : rc;
 }
 
 int main(int argc, char *argv[])
@@ -85,7 +100,7 @@ int main(int argc, char *argv[])
         if (asks_about(&args) && (rc = answer(&args, runtime, argv, &err)) >= 0)
             return rc;
         if (rc == 0)
-            rc = prepare(config, &args, dialect, &err);
+            rc = prepare(config, &args, runtime, &argv, &err);
         if (rc > 0)
             return EXIT_SUCCESS;
     }

@@ -6,7 +6,9 @@
 #include "bundle/edit.h"
 #include "monitor/keeper.h"
 #include "oci/hook_edit.h"
+#include "oci/record.h"
 #include "shim/ahead.h"
+#include "shim/helper.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -26,18 +28,35 @@ static void start_ahead(const struct st_config *config, const struct st_oci_args
     st_shim_start_ahead(config, edit->plan.listener, list.list, edit->env);
 }
 
-int st_shim_prepare(const struct st_config *config, const struct st_oci_args *args, bool ahead,
-                    struct st_error *err)
+/* Landlock's floor is laid by each process of the container for itself: each must be one that we start. */
+static int find_number(const struct st_oci_args *args, const char *runtime, int *out, struct st_error *err)
 {
+    if (args->command == ST_OCI_RESTORE)
+        return st_fail(err, EOPNOTSUPP, "it does not come back with a container that is restored");
+    if (!st_oci_record_is_known(runtime))
+        return st_fail(err, EOPNOTSUPP,
+                       "it needs runc, whose records say what a container has when something is to be run in "
+                       "it, and %s is another runtime",
+                       runtime);
+    return st_shim_helper_number(args, out, err);
+}
+
+int st_shim_prepare(const struct st_config *config, const struct st_oci_args *args, const char *runtime,
+                    int *helper, struct st_error *err)
+{
+    bool ahead = st_oci_dialect_of(runtime) == ST_OCI_GO_FLAGS;
     st_auto_free char *standby = ahead ? st_xasprintf("%s/" ST_AHEAD_DIR, config->state_dir) : NULL;
-    const struct st_bundle_source source = {
-        .id = args->id, .dir = args->bundle, .key = args->id, .standby = standby};
+    struct st_error no_helper = {0};
+    struct st_bundle_source source = {
+        .id = args->id, .dir = args->bundle, .key = args->id, .standby = standby, .no_helper = no_helper.msg};
     st_auto_bundle_edit edit = {0};
     st_auto_oci_config bundle = NULL;
 
+    (void)find_number(args, runtime, &source.helper, &no_helper);
     if (st_oci_config_load(args->bundle, args->config, &bundle, err) < 0 ||
         st_bundle_edit(bundle, config, &source, &edit, err) < 0 || st_oci_config_flush(bundle, err) < 0)
         return -err->errnum;
+    *helper = edit.landlock ? source.helper : 0;
     if (edit.watched && ahead)
         start_ahead(config, args, &edit);
     else if (edit.plan.listener)

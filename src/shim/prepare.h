@@ -6,9 +6,8 @@
 #include "config/config.h"
 #include "oci/argv.h"
 
-#include <stdbool.h>
-
-/* load → modify → flush. Any failure means that the container must not start. ahead: the runtime's hooks are
- * its children (runc), so that they find a monitor that waits for them by its pid; crun's are not. */
-int st_shim_prepare(const struct st_config *config, const struct st_oci_args *args, bool ahead,
-                    struct st_error *err);
+/* load → modify → flush. Any failure means that the container must not start. runc's hooks are its children,
+ * so that they find a monitor that waits for them by its pid; crun's are not. helper: the number under which
+ * the runtime must be handed the helper (helper.h), 0: none. */
+int st_shim_prepare(const struct st_config *config, const struct st_oci_args *args, const char *runtime,
+                    int *helper, struct st_error *err);

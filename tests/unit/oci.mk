@@ -11,6 +11,11 @@ tests_unit_test_oci_config_SOURCES = %D%/test_oci_config.c %D%/unit.h
 tests_unit_test_oci_config_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_oci_config_LDADD = $(UNIT_LDADD_OCI)
 
+UNIT_TESTS += %D%/test_oci_landlock
+tests_unit_test_oci_landlock_SOURCES = %D%/test_oci_landlock.c %D%/unit.h
+tests_unit_test_oci_landlock_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_oci_landlock_LDADD = $(UNIT_LDADD_OCI)
+
 UNIT_TESTS += %D%/test_oci_select
 tests_unit_test_oci_select_SOURCES = %D%/test_oci_select.c %D%/unit.h
 tests_unit_test_oci_select_CPPFLAGS = $(UNIT_CPPFLAGS)
