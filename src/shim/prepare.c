@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "bundle/edit.h"
 #include "monitor/keeper.h"
+#include "monitor/sealed.h"
 #include "oci/hook_edit.h"
 #include "oci/record.h"
 #include "shim/ahead.h"
@@ -13,6 +14,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#define SEAL_MS 10000
 
 static void start_ahead(const struct st_config *config, const struct st_oci_args *args,
                         const struct st_bundle_edit *edit)
@@ -57,6 +60,9 @@ int st_shim_prepare(const struct st_config *config, const struct st_oci_args *ar
         st_bundle_edit(bundle, config, &source, &edit, err) < 0 || st_oci_config_flush(bundle, err) < 0)
         return -err->errnum;
     *helper = edit.landlock ? source.helper : 0;
+    /* The monitor of an earlier run under this ID is about to go, and takes its sockets' names with it. */
+    if (edit.watched && st_sealed_is_near(config->state_dir, args->id))
+        (void)st_sealed_wait(config->state_dir, args->id, SEAL_MS, NULL);
     if (edit.watched && ahead)
         start_ahead(config, args, &edit);
     else if (edit.plan.listener)

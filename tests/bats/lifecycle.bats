@@ -17,6 +17,7 @@ setup() { remember_what_is_there; }
 teardown() {
     configure on_worker_failure kill
     configure worker_grace 5s
+    configure default_policy audit-only
     release_worker
     remove_all_containers
 }
@@ -47,6 +48,12 @@ watched_pids() {
     warden=$(state_of "$(id_of "$1")" warden)
     worker=$(state_of "$(id_of "$1")" worker)
     is_running "$warden"
+}
+
+@test "what has ended can be run again at once, under the same ID and with all that enforces" {
+    configure default_policy agent-default
+    make_container box true
+    for _ in $(seq 10); do runtime run --bundle "$(bundle_of box)" "$(id_of box)" </dev/null; done
 }
 
 @test "a container that exits by itself passes its code and leaves a sealed trace" {
