@@ -71,6 +71,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/world.bash \
 	%D%/runc-suite/run.sh \
 	%D%/vm/run.sh \
+	%D%/vm/stock.bats \
 	%D%/runc-suite/side.sh \
 	%D%/bench/measure.py \
 	%D%/bench/start.sh \
