@@ -300,7 +300,7 @@ static void put_spec(struct facts *f, const struct st_oci_config *config, const 
 
     put_annotations(f, annotations);
     put_member(f, "apparmor_profile", p->apparmor_profile);
-    put_list(f, "args", p->args + own, p->args_len - own);
+    put_list(f, "args", own ? p->args + own : p->args, p->args_len - own);
     put_capabilities(f, p->capabilities);
     put_member(f, "cgroups_path", spec->linux ? spec->linux->cgroups_path : NULL);
     put_member(f, "cwd", p->cwd);
