@@ -51,7 +51,7 @@ CLEANFILES += compile_commands.json
 
 # Slow, so what was found clean is remembered by its content, in a place that can outlive the build.
 LINT_CACHE = .lint-cache
-lint-tidy: compile_commands.json
+lint-tidy: compile_commands.json src/shim/landlock_helper.inc
 	$(AM_V_at)$(NEED) "$(CLANG_TIDY)" clang-tidy; \
 	CLANG_TIDY='$(CLANG_TIDY)' $(SHELL) $(srcdir)/%D%/check-tidy.sh $(srcdir) $(LINT_CACHE)
 
