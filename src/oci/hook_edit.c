@@ -74,7 +74,6 @@ static bool clear_stage(struct st_oci_config *config, const struct st_json_node 
     return there;
 }
 
-/* hook NULL: none of ours in this stage. */
 static int set_stage(struct st_oci_config *config, const char *stage, const struct st_oci_hook *hook,
                      struct st_error *err)
 {
@@ -82,9 +81,8 @@ static int set_stage(struct st_oci_config *config, const char *stage, const stru
     const struct st_json_node *hooks = st_json_get(st_oci_config_root(config), path[0]);
     st_auto_buf entry = ST_BUF_INIT;
 
-    if (hook)
-        write_entry(&entry, hook);
-    if (clear_stage(config, st_json_get(hooks, stage), hook ? &entry : NULL) || !hook ||
+    write_entry(&entry, hook);
+    if (clear_stage(config, st_json_get(hooks, stage), &entry) ||
         st_json_edit_append(st_oci_config_edit(config), path, st_buf_cstr(&entry), err) == 0)
         return 0;
     return st_oci_config_wrap(config, err);
@@ -94,14 +92,19 @@ int st_oci_set_hooks(struct st_oci_config *config, const struct st_oci_hook *cre
                      const struct st_oci_hook *poststop, struct st_error *err)
 {
     const struct st_json_node *hooks = st_json_get(st_oci_config_root(config), "hooks");
+    const struct st_json_node *creates = st_json_get(hooks, "createRuntime");
+    const struct st_json_node *stops = poststop ? st_json_get(hooks, "poststop") : NULL;
 
     st_json_each (stage, hooks)
-        if (stage != st_json_get(hooks, "createRuntime") && stage != st_json_get(hooks, "poststop"))
+        if (stage != creates && stage != stops)
             clear_stage(config, stage, NULL);
-    /* Both may have to make `hooks`: each on what the one before has left. */
-    if (set_stage(config, "createRuntime", create, err) < 0 || st_oci_config_settle(config, err) < 0)
+    if (set_stage(config, "createRuntime", create, err) < 0)
         return -err->errnum;
-    return set_stage(config, "poststop", poststop, err);
+    if (!poststop)
+        return 0;
+    /* Both may have to make `hooks`: the second on what the first has left. */
+    return st_oci_config_settle(config, err) < 0 ? -err->errnum
+                                                 : set_stage(config, "poststop", poststop, err);
 }
 
 void st_oci_drop_hooks(struct st_oci_config *config)
