@@ -6,25 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With an entry at the end too: what was done once stays so. */
-static void check_both(const struct st_buf *text)
-{
-    st_auto_oci_config first = NULL;
-    st_auto_oci_config second = NULL;
-    struct st_error err = {0};
-    const char *once;
-    size_t len;
-
-    demand(st_oci_config_parse(st_buf_cstr(text), text->len, &first, &err) == 0);
-    if (st_oci_set_hooks(first, &create_hook, &create_hook, &err) < 0)
-        return;
-    demand(st_oci_config_settle(first, &err) == 0);
-    once = st_oci_config_text(first, &len);
-    demand(st_oci_config_parse(once, len, &second, &err) == 0);
-    demand(st_oci_set_hooks(second, &create_hook, &create_hook, &err) == 0);
-    demand(!st_json_edit_changed(st_oci_config_edit(second)));
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const create_args[] = {"sandtrace-hook", "create", NULL};
@@ -120,6 +101,25 @@ static void check_result(const struct side *a, const struct side *b)
         if (st_json_is(after, ST_JSON_ARRAY))
             check_stage(a, st_json_get(old, stages[i]), b, after, stages[i]);
     }
+}
+
+/* With an entry at the end too: what was done once stays so. */
+static void check_both(const struct st_buf *text)
+{
+    st_auto_oci_config first = NULL;
+    st_auto_oci_config second = NULL;
+    struct st_error err = {0};
+    const char *once;
+    size_t len;
+
+    demand(st_oci_config_parse(st_buf_cstr(text), text->len, &first, &err) == 0);
+    if (st_oci_set_hooks(first, &create_hook, &create_hook, &err) < 0)
+        return;
+    demand(st_oci_config_settle(first, &err) == 0);
+    once = st_oci_config_text(first, &len);
+    demand(st_oci_config_parse(once, len, &second, &err) == 0);
+    demand(st_oci_set_hooks(second, &create_hook, &create_hook, &err) == 0);
+    demand(!st_json_edit_changed(st_oci_config_edit(second)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
