@@ -37,7 +37,7 @@ run_in_background() {
     nothing_left_behind
 }
 
-# runc takes such a container for stopped and refuses to kill it: with it alone docker waits for ever.
+# runc takes such a container for stopped and refuses to kill it: with it alone `docker kill` fails after ten seconds.
 @test "a container whose first thread has ended alone is killed and removed like any other" {
     mkdir "$WORLD/out"
     docker run --network none -d --name box -v "$ST_BUILDDIR/tests/attack/storm:/bin/storm:ro" -v "$WORLD/out:/workspace" \
