@@ -68,7 +68,11 @@ int st_keeper_start(const struct st_config *config, const char *listener, pid_t 
                                      .say_fd = -1,
                                      .orphan = true},
                   NULL);
-    return rc < 0 ? st_fail(err, -rc, "start %s: %s", config->hook, strerror(-rc)) : 0;
+    if (rc == 0)
+        return 0;
+    unlink(path);
+    unlink(listener);
+    return st_fail(err, -rc, "start %s: %s", config->hook, strerror(-rc));
 }
 
 /* ---- handing over ---- */

@@ -36,19 +36,6 @@ teardown() {
     rm -rf "$WORLD"/log/* "$WORLD/volumes"
 }
 
-all_calls() { "$ST_BUILDDIR/tests/attack/attack" list; }
-
-# approve_all NAME: whatever waits, until the container has ended.
-approve_all() {
-    local pause
-    while ! is_sealed "$(id_of "$1")" 2>/dev/null; do
-        for pause in $(pauses "$1" 2>/dev/null); do
-            sandtrace approve "$pause" >/dev/null 2>&1 || true
-        done
-        sleep 0.05
-    done
-}
-
 # Names of calls that Landlock has no say in.
 attributes='chmod|fchmod|chown|lchown|fchown|utime|futimes|xattr|setxattrat'
 
@@ -100,22 +87,7 @@ END
     nothing_outside_changed other
 }
 
-@test "when worker and warden are both killed nothing outside of the scope can be written, by any call" {
-    configure on_worker_failure pause
-    make_target box sh -c 'read line </workspace/go; attack hit /outside'
-    mkfifo "$(rootfs_of box)/workspace/go"
-    runtime run --bundle "$(bundle_of box)" "$(id_of box)" </dev/null >"$NOTES/out" 2>&1 3>&- &
-    local job=$!
-    retry_until is_watched "$(id_of box)"
-    kill -KILL "$(state_of "$(id_of box)" warden)" "$(state_of "$(id_of box)" worker)"
-    thaw_cgroups_of_world
-    echo go >"$(rootfs_of box)/workspace/go"
-    wait "$job" || true
-    [ "$(wc -l <"$NOTES/out")" -ge "$(all_calls | wc -l)" ]
-    run ! grep ' ok$' "$NOTES/out"
-    nothing_outside_changed box
-    rm -rf "$WORLD/run/$(id_of box)" "$WORLD"/run/.notify/* "$(trace_of "$(id_of box)")"
-}
+@test "when worker and warden are both killed nothing outside of the scope can be written, by any call" { nothing_is_written_when_both_are_killed; }
 
 @test "Landlock alone refuses every call but those about attributes, which it has no say in" {
     make_target box true

@@ -57,3 +57,34 @@ run_target() {
 syscall_names() {
     echo '#include <sys/syscall.h>' | cc -E -dM - | sed -n 's/^#define SYS_\([a-z0-9_]*\) .*/\1/p'
 }
+
+all_calls() { "$ST_BUILDDIR/tests/attack/attack" list; }
+
+# approve_all NAME: whatever waits, until the container has ended.
+approve_all() {
+    local pause
+    while ! is_sealed "$(id_of "$1")" 2>/dev/null; do
+        for pause in $(pauses "$1" 2>/dev/null); do
+            sandtrace approve "$pause" >/dev/null 2>&1 || true
+        done
+        sleep 0.05
+    done
+}
+
+# nothing_is_written_when_both_are_killed: a floor holds without worker and warden, against every call.
+nothing_is_written_when_both_are_killed() {
+    configure on_worker_failure pause
+    make_target box sh -c 'read line </workspace/go; attack hit /outside'
+    mkfifo "$(rootfs_of box)/workspace/go"
+    runtime run --bundle "$(bundle_of box)" "$(id_of box)" </dev/null >"$NOTES/out" 2>&1 3>&- &
+    local job=$!
+    retry_until is_watched "$(id_of box)"
+    kill -KILL "$(state_of "$(id_of box)" warden)" "$(state_of "$(id_of box)" worker)"
+    thaw_cgroups_of_world
+    echo go >"$(rootfs_of box)/workspace/go"
+    wait "$job" || true
+    [ "$(wc -l <"$NOTES/out")" -ge "$(all_calls | wc -l)" ]
+    run ! grep ' ok$' "$NOTES/out"
+    nothing_outside_changed box
+    rm -rf "$WORLD/run/$(id_of box)" "$WORLD"/run/.notify/* "$(trace_of "$(id_of box)")"
+}
