@@ -164,9 +164,11 @@ void st_late_begin(struct st_late *l)
     l->runs = true;
 }
 
+/* EPOLLPRI is told once, to whoever looks first, and the warden looks too (whether work waits). The file is
+ * always readable: what is awaited is the edge, which no look takes away. */
 int st_late_attach(struct st_late *l, struct st_loop *loop)
 {
-    return l->table < 0 ? 0 : st_loop_add(loop, "mounts", l->table, EPOLLPRI, on_change, l);
+    return l->table < 0 ? 0 : st_loop_add(loop, "mounts", l->table, EPOLLIN | EPOLLET, on_change, l);
 }
 
 void st_late_close(struct st_late *l, struct st_loop *loop)

@@ -159,6 +159,27 @@ END
     umount "$WORLD/volumes/shared"
 }
 
+# The warden looks whether work waits for the worker, and its look must not take the news away.
+@test "of a hundred mounts that come in one after the other none is missed" {
+    configure default_policy refusing
+    mkdir -p "$WORLD/volumes/shared" "$WORLD/volumes/other"
+    mount --bind "$WORLD/volumes/shared" "$WORLD/volumes/shared"
+    mount --make-private "$WORLD/volumes/shared"
+    mount --make-shared "$WORLD/volumes/shared"
+    prepare docker box
+    MOUNTS=$WORLD/volumes/shared:/volume:rslave start_by docker box sleep 1000
+    id=$(watched_id docker box)
+    for n in {1..100}; do
+        mkdir "$WORLD/volumes/shared/$n"
+        mount --bind "$WORLD/volumes/other" "$WORLD/volumes/shared/$n"
+        retry_until trace_has "$id" ".event_type == \"sensor\" and .payload.name == \"files\" and (.payload.detail | endswith(\"/volume/$n\"))"
+        umount "$WORLD/volumes/shared/$n"
+    done
+    umount "$WORLD/volumes/shared"
+    remove_by docker box
+    trace_is_complete "$id"
+}
+
 # reads_of PATH RULE: a table of the ways that lead to it.
 reads_of() {
     local way
