@@ -96,6 +96,20 @@ start_volley() {
     trace_has "$(id_of box)" "$is_resume and .payload.decision == \"kill\" and .payload.by.how == \"engine\""
 }
 
+# The end of the first process ends no other where the pid namespace is not the container's own.
+@test "a process whose first thread has ended alone is killed with its container" {
+    make_container box sh -c 'storm headless /workspace /workspace/stays & exec sleep 1000'
+    cp "$ST_BUILDDIR/tests/attack/storm" "$(bundle_of box)/rootfs/bin/storm"
+    edit_config "$(bundle_of box)" '.linux.namespaces |= map(select(.type != "pid"))'
+    start_detached box
+    retry_until exists "$(work_of box)/stays"
+    sandtrace kill "$(id_of box)"
+    trace_is_complete "$(id_of box)"
+    runtime delete "$(id_of box)"
+    run pgrep -f "storm headless /workspace /workspace/stays"
+    [ -z "$output" ]
+}
+
 # Past us: by runc on v1, where a signal alone ends nothing that is frozen; by the signal on v2, where runc
 # waits for a group to stand still that has something held in it.
 @test "a container that is killed past us while its threads break the rule ends" {
