@@ -29,7 +29,7 @@ files=("$@")
 # the files of the packages here, for those that are missing.
 pack_tools() {
     apt-cache depends --recurse --installed --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
-        --no-enhances --no-pre-depends git sqlite3 gcc | grep -E '^[a-z0-9]' | grep -vE '^libc6(:|$)|^(dpkg|perl|debconf)' |
+        --no-enhances --no-pre-depends git sqlite3 gcc libc6-dev | grep -E '^[a-z0-9]' | grep -vE '^libc6(:|$)|^(dpkg|perl|debconf)' |
         sort -u | while read -r package; do dpkg-query -L "$package" 2>/dev/null || true; done | sort -u |
         grep -vE '^/usr/share/(doc|man|locale|info)/' | while read -r file; do [ -d "$file" ] || echo "${file#/}"; done |
         tar -C / -cf "$1" --no-recursion --ignore-failed-read -T -
