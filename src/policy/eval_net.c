@@ -3,12 +3,34 @@
 
 #include "model/host.h"
 
+#include <string.h>
+
 struct net_query {
     struct judge *j;
     uint32_t best;
     uint16_t port;
     uint8_t protocol;
+    bool metadata; /* the address is one of those that hand out a cloud's keys */
 };
+
+/* Where clouds tell a machine its credentials. */
+static bool is_metadata(const struct st_addr *addr)
+{
+    static const uint8_t v4[] = {169, 254, 169, 254};
+    static const uint8_t v6[16] = {0xfd, 0x00, 0x0e, 0xc2, [14] = 0x02, [15] = 0x54};
+
+    return addr->family == 4   ? memcmp(addr->bytes, v4, sizeof(v4)) == 0
+           : addr->family == 6 ? memcmp(addr->bytes, v6, sizeof(v6)) == 0
+                               : false;
+}
+
+/* That address itself, and not a wide prefix, everything, or a name that leads there. */
+static bool names_address(const struct st_rule *rule, uint32_t dest)
+{
+    const struct st_destination *d = dest < rule->n_dests ? &rule->dests[dest] : NULL;
+
+    return d && d->addr.family && d->bits == (d->addr.family == 4 ? 32 : 128);
+}
 
 static bool port_in(const struct st_destination *d, uint16_t port)
 {
@@ -33,6 +55,9 @@ static bool on_dest(void *ctx, struct net_ref ref)
 
     if (ref.rule >= q->best && !q->j->notes)
         return false;
+    if (q->metadata && q->j->p->rules[ref.rule].action == ST_ALLOW &&
+        !names_address(&q->j->p->rules[ref.rule], ref.dest))
+        return true;
     if (!ref.plain) { /* else the rule itself need not be looked at */
         const struct st_rule *rule = &q->j->p->rules[ref.rule];
 
@@ -94,6 +119,8 @@ struct outcome st_judge_network(struct judge *j)
     const struct netmatch *m = egress ? j->p->egress : j->p->ingress;
     struct net_query q = {.j = j, .best = NO_RULE, .port = net->port, .protocol = net->protocol};
     struct st_addr addr = net->addr, written;
+    enum st_result fallback = egress ? j->p->settings.defaults.egress : j->p->settings.defaults.ingress;
+    struct outcome o;
     char host[ST_HOST_SIZE];
     size_t len = st_host_canonical(net->host, host);
 
@@ -101,14 +128,17 @@ struct outcome st_judge_network(struct judge *j)
     if (st_addr_parse(net->host, &written) || (len && st_addr_parse((struct st_str){host, len}, &written))) {
         if (!addr.family)
             addr = written;
-    } else if (len) {
-        st_netmatch_host(m, host, len, on_dest, &q);
+        len = 0;
     }
+    q.metadata = egress && is_metadata(&addr);
+    if (len)
+        st_netmatch_host(m, host, len, on_dest, &q);
     st_netmatch_addr(m, &addr, on_dest, &q);
     st_netmatch_any(m, on_dest, &q);
-    return check_bytes(
-        j,
-        st_outcome_of(j, q.best, egress ? j->p->settings.defaults.egress : j->p->settings.defaults.ingress));
+    o = st_outcome_of(j, q.best, q.metadata ? ST_DENY : fallback);
+    if (q.metadata && o.why == WHY_DEFAULT)
+        o.why = WHY_METADATA;
+    return check_bytes(j, o);
 }
 
 struct outcome st_judge_dns(struct judge *j)

@@ -27,8 +27,9 @@ struct st_note {
 };
 
 enum why {
-    WHY_RULE,    /* the rule says so */
-    WHY_DEFAULT, /* no rule matched */
+    WHY_RULE,     /* the rule says so */
+    WHY_DEFAULT,  /* no rule matched */
+    WHY_METADATA, /* no rule names the address that hands out a cloud's keys */
     WHY_PER_CALL,
     WHY_TOTAL,
     WHY_THRESHOLD,

@@ -251,6 +251,10 @@ struct st_str st_reason_for(struct judge *j, const struct outcome *o)
         }
         break;
     case WHY_DEFAULT: add_default(b, j, o); break;
+    case WHY_METADATA:
+        add_default(b, j, o);
+        st_buf_adds(b, " (where clouds hand out credentials: only by a rule that names the address)");
+        break;
     case WHY_PER_CALL:
     case WHY_TOTAL: add_bytes(b, j, o); break;
     case WHY_THRESHOLD: add_threshold(b, j, o); break;

@@ -190,6 +190,39 @@ static void addresses_match_as_addresses(void **state)
     }
 }
 
+static void credentials_of_a_cloud_need_a_rule_that_names_them(void **state)
+{
+    static const struct {
+        const char *dest, *addr;
+        bool allowed;
+    } rows[] = {
+        {"{ cidr: 0.0.0.0/0 }", "169.254.169.254", false},
+        {"{ cidr: 169.254.0.0/16 }", "0xa9fea9fe", false},
+        {"{ cidr: 169.254.169.254 }", "2852039166", true},
+        {"{ port: 80 }", "169.254.169.254", false},
+        {"{ host: '**' }", "169.254.169.254", false},
+        {"{ cidr: '::/0' }", "fd00:ec2::254", false},
+        {"{ cidr: 'fd00:ec2::254' }", "fd00:ec2::254", true},
+        {"{ cidr: 169.254.0.0/16 }", "169.254.169.253", true},
+        {"{ cidr: 0.0.0.0/0 }", "::ffff:169.254.169.254", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(rows); i++) {
+        char text[512];
+        st_auto_policy policy = NULL;
+        struct st_event e = flow("cloud.example", rows[i].addr, 80, IPPROTO_TCP);
+
+        snprintf(text, sizeof(text),
+                 "schema_version: \"2.0\"\ndefaults: { network_egress: allow }\n"
+                 "rules: [{ id: r, type: network_egress, destinations: [%s] }]\n",
+                 rows[i].dest);
+        policy = load(text);
+        if ((one(policy, e).result == ST_ALLOW) != rows[i].allowed)
+            fail_msg("%s: %s is %s", rows[i].dest, rows[i].addr, rows[i].allowed ? "refused" : "allowed");
+    }
+}
+
 static void what_is_no_address_is_refused(void **state)
 {
     static const char *const rows[] = {
@@ -287,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_name_with_a_nul_is_not_a_shorter_name),
         cmocka_unit_test(names_are_canonical_or_nothing),
         cmocka_unit_test(addresses_match_as_addresses),
+        cmocka_unit_test(credentials_of_a_cloud_need_a_rule_that_names_them),
         cmocka_unit_test(what_is_no_address_is_refused),
         cmocka_unit_test(an_address_may_stand_in_the_place_of_a_name),
         cmocka_unit_test(ports_and_protocols_narrow_a_destination),
