@@ -42,6 +42,25 @@ static void write_sinks(struct st_jw *w, const struct st_config *c)
     st_jw_end(w, ']');
 }
 
+static void write_network(struct st_jw *w, const struct st_order_input *in)
+{
+    const struct st_config *c = in->config;
+
+    st_jw_key(w, "network");
+    st_jw_object(w);
+    st_jw_kbool(w, "dead_man", c->dead_man_switch);
+    st_jw_kbool(w, "let_host", c->host_network == ST_LET);
+    st_jw_kbool(w, "let_net_admin", c->net_admin == ST_LET);
+    st_jw_kbool(w, "net_admin", in->net_admin);
+    st_jw_key(w, "resolvers");
+    st_jw_array(w);
+    for (char *const *r = c->resolvers; r && *r; r++)
+        st_jw_str(w, *r);
+    st_jw_end(w, ']');
+    st_jw_kbool(w, "watch", c->network);
+    st_jw_end(w, '}');
+}
+
 void st_order_write(struct st_buf *out, const struct st_order_input *in)
 {
     const struct st_config *c = in->config;
@@ -73,6 +92,7 @@ void st_order_write(struct st_buf *out, const struct st_order_input *in)
     st_jw_kstr(&w, "listener", in->listener);
     st_jw_kint(&w, "listener_fd", in->listener_fd);
     st_jw_kstr(&w, "mode", sel->mode);
+    write_network(&w, in);
     st_jw_kstr(&w, "on_trace_failure", c->on_trace_failure == ST_TRACE_FAILURE_KILL ? "kill" : "pause");
     st_jw_kstr(&w, "on_worker_failure", c->on_worker_failure == ST_WORKER_FAILURE_PAUSE ? "pause" : "kill");
     st_jw_kint(&w, "pid", in->state->pid);

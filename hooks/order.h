@@ -17,6 +17,7 @@ struct st_order_input {
     int64_t control_gid;        /* -1: root only */
     const char *listener;       /* socket for seccomp notifications; NULL: nothing is notified */
     int listener_fd;            /* as the monitor has it, bound; -1: it is not */
+    bool net_admin;             /* the container may change its network namespace */
     const char *floor;          /* note of the floor, JSON; NULL: there is none */
 };
 

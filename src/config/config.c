@@ -8,15 +8,16 @@
 #include "base/path.h"
 #include "base/suggest.h"
 #include "base/yaml.h"
+#include "model/addr.h"
 #include "model/policy_name.h"
 
 #include <string.h>
 
 #define DEFAULT_FILE ST_SYSCONFDIR "/sandtrace.yaml"
 #define MAX_BYTES ((size_t)1 << 20)
-#define MAX_DIRS 16
+#define MAX_ITEMS 16 /* of a list */
 
-enum kind { PATH, PROGRAM, DIRS, POLICY, GROUP, BOOL, CHOICE, DURATION, WAIT, SIZE, SINKS };
+enum kind { PATH, PROGRAM, DIRS, ADDRS, POLICY, GROUP, BOOL, CHOICE, DURATION, WAIT, SIZE, SINKS };
 
 struct choices {
     const char *words[4]; /* in the order of the enum, NULL-terminated */
@@ -35,6 +36,7 @@ struct key {
 static const struct choices worker_failures = {{"kill", "pause", NULL}, "write kill or pause"};
 static const struct choices trace_failures = {{"pause", "kill", NULL}, "write pause or kill"};
 static const struct choices freezers = {{"auto", "v1", "v2", NULL}, "write auto, v1 or v2"};
+static const struct choices refusals = {{"refuse", "allow", NULL}, "write refuse or allow"};
 static const struct choices pod_sandboxes = {{"light", "full", NULL}, "write light or full"};
 
 #define AT(member) offsetof(struct st_config, member)
@@ -60,6 +62,11 @@ static const struct key keys[] = {
     {"worker_grace", DURATION, AT(worker_grace_ms), "5s", NULL, NULL},
     {"freezer", CHOICE, AT(freezer), "auto", &freezers, NULL},
     {"pod_sandbox", CHOICE, AT(pod_sandbox), "light", &pod_sandboxes, NULL},
+    {"network", BOOL, AT(network), "true", NULL, NULL},
+    {"resolvers", ADDRS, AT(resolvers), NULL, NULL, NULL},
+    {"host_network", CHOICE, AT(host_network), "refuse", &refusals, NULL},
+    {"net_admin", CHOICE, AT(net_admin), "refuse", &refusals, NULL},
+    {"dead_man_switch", BOOL, AT(dead_man_switch), "true", NULL, NULL},
     {"hook_timeout", WAIT, AT(hook_timeout_ms), "30s", NULL, NULL},
 };
 #undef AT
@@ -71,12 +78,12 @@ static void replace(char **slot, const char *value)
     *slot = st_xstrdup(value);
 }
 
-static void free_dirs(char ***dirs)
+static void free_list(char ***list)
 {
-    for (char **d = *dirs; d && *d; d++)
-        free(*d);
-    free(*dirs);
-    *dirs = NULL;
+    for (char **item = *list; item && *item; item++)
+        free(*item);
+    free(*list);
+    *list = NULL;
 }
 
 static const char *set_path(const struct key *key, const char *value, char **slot)
@@ -129,20 +136,29 @@ static const char *set_duration(const char *value, int64_t *slot)
     return st_duration_parse(value, slot) ? NULL : ST_DURATION_HINT;
 }
 
-static const char *add_dir(const char *value, size_t len, char ***slot)
+static const char *item_fault(enum kind kind, const char *item)
 {
-    st_auto_free char *dir = st_xstrndup(value, len);
-    const char *fault = st_path_fault(dir);
+    struct st_addr addr;
+
+    if (kind == DIRS)
+        return st_path_fault(item);
+    return st_addr_parse(st_str(item), &addr) ? NULL : "write addresses, such as [10.0.0.53, fd00::53]";
+}
+
+static const char *add_item(enum kind kind, const char *value, size_t len, char ***slot)
+{
+    st_auto_free char *item = st_xstrndup(value, len);
+    const char *fault = item_fault(kind, item);
     size_t n = 0;
 
     if (fault)
         return fault;
     while (*slot && (*slot)[n])
         n++;
-    if (n == MAX_DIRS)
-        return "write at most 16 directories";
+    if (n == MAX_ITEMS)
+        return "write at most 16";
     *slot = st_xrealloc(*slot, (n + 2) * sizeof(**slot));
-    (*slot)[n] = st_steal_ptr(&dir);
+    (*slot)[n] = st_steal_ptr(&item);
     (*slot)[n + 1] = NULL;
     return NULL;
 }
@@ -151,11 +167,11 @@ static const char *set_dirs(const char *value, char ***slot)
 {
     const char *fault = NULL;
 
-    free_dirs(slot);
+    free_list(slot);
     for (const char *at = value; !fault;) {
         size_t len = strcspn(at, ":");
 
-        fault = add_dir(at, len, slot);
+        fault = add_item(DIRS, at, len, slot);
         if (!at[len])
             break;
         at += len + 1;
@@ -213,6 +229,7 @@ static const char *set_value(struct st_config *config, const struct key *key, co
     case DURATION: return set_duration(value, slot);
     case WAIT: return set_wait(value, slot);
     case SIZE: return set_size(value, slot);
+    case ADDRS: free_list(slot); return add_item(ADDRS, value, strlen(value), slot);
     case SINKS: break; /* not one value */
     }
     return "not a known kind of key";
@@ -243,13 +260,13 @@ static int set_list(struct st_config *config, const struct key *key, const char 
 {
     char ***slot = (char ***)(void *)((char *)config + key->offset);
 
-    free_dirs(slot);
+    free_list(slot);
     if (!list->first)
         return st_config_wrong(err, file, list->at, "empty list for", key->name,
-                               "name at least one directory");
+                               key->kind == DIRS ? "name at least one directory" : "leave the key out");
     st_yaml_each (item, list) {
-        const char *fault =
-            item->type == ST_YAML_SCALAR ? add_dir(item->value, item->len, slot) : "write a list of paths";
+        const char *fault = item->type == ST_YAML_SCALAR ? add_item(key->kind, item->value, item->len, slot)
+                                                         : "write plain values";
 
         if (fault)
             return st_config_wrong(err, file, item->at, "wrong value in", key->name, fault);
@@ -268,7 +285,7 @@ static int set_from_node(struct st_config *config, const char *file, const struc
             key = &keys[i];
     if (!key)
         return unknown_key(file, node, err);
-    if (key->kind == DIRS && node->type == ST_YAML_SEQUENCE)
+    if ((key->kind == DIRS || key->kind == ADDRS) && node->type == ST_YAML_SEQUENCE)
         return set_list(config, key, file, node, err);
     if (key->kind == SINKS && !st_yaml_is_null(node))
         return st_config_read_sinks(config, file, node, err);
@@ -395,8 +412,8 @@ void st_config_free(struct st_config *config)
     for (size_t i = 0; i < N_KEYS; i++) {
         void *slot = (char *)config + keys[i].offset;
 
-        if (keys[i].kind == DIRS)
-            free_dirs(slot);
+        if (keys[i].kind == DIRS || keys[i].kind == ADDRS)
+            free_list(slot);
         else if (keys[i].kind <= GROUP)
             st_free_ptr(slot);
     }

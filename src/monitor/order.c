@@ -48,6 +48,16 @@ static void read_floor(const struct st_json_node *floor, struct st_order *o)
     read_list(st_json_get(floor, "landlock"), &o->landlock_rules, &o->n_landlock_rules);
 }
 
+static void read_network(const struct st_json_node *network, struct st_order_network *out)
+{
+    out->watch = st_json_true(st_json_get(network, "watch"));
+    out->dead_man = st_json_true(st_json_get(network, "dead_man"));
+    out->let_host = st_json_true(st_json_get(network, "let_host"));
+    out->let_net_admin = st_json_true(st_json_get(network, "let_net_admin"));
+    out->net_admin = st_json_true(st_json_get(network, "net_admin"));
+    read_list(st_json_get(network, "resolvers"), &out->resolvers, &out->n_resolvers);
+}
+
 static int read_types(const struct st_json_node *list, uint32_t *out, struct st_error *err)
 {
     st_json_each (item, list) {
@@ -105,6 +115,7 @@ static int read_members(const struct st_json_node *root, struct st_order *o, str
     o->facts_len = end - start;
     read_list(st_json_get(root, "policy_dirs"), &o->policy_dirs, &o->n_policy_dirs);
     read_floor(st_json_get(root, "floor"), o);
+    read_network(st_json_get(root, "network"), &o->network);
     if (read_sinks(st_json_get(root, "sinks"), o, err) < 0)
         return -err->errnum;
     o->listener = string_of(root, "listener", false, err);
@@ -146,6 +157,7 @@ void st_order_free(struct st_order *o)
     free(o->floor_points);
     free(o->landlock_rules);
     free(o->sinks);
+    free(o->network.resolvers);
     st_json_free(o->doc);
     free(o->text);
     *o = (struct st_order){0};

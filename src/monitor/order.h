@@ -52,6 +52,14 @@ struct st_order {
     size_t n_landlock_rules;
     struct st_order_sink *sinks;
     size_t n_sinks;
+    struct st_order_network {
+        bool watch;
+        bool dead_man;                /* nothing leaves once nobody renews it */
+        bool let_host, let_net_admin; /* though its policy limits its network, and that can't be kept */
+        bool net_admin;               /* the container may change its network namespace */
+        const char **resolvers;       /* none: those of the container's resolv.conf */
+        size_t n_resolvers;
+    } network;
 
     struct st_json_doc *doc; /* owns the strings */
     char *text;

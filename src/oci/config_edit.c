@@ -173,3 +173,15 @@ int st_oci_config_flush(struct st_oci_config *config, struct st_error *err)
         rc = st_replace_file_at(config->dir, config->name, out.data, out.len, 0600, false, err);
     return rc < 0 ? st_oci_config_wrap(config, err) : 1;
 }
+
+bool st_oci_grants(const struct st_oci_config *config, const char *capability)
+{
+    const struct st_json_node *sets =
+        st_json_get(st_json_get(st_oci_config_root(config), "process"), "capabilities");
+
+    st_json_each (set, sets)
+        st_json_each (item, set)
+            if (st_json_str(item, NULL) && strcmp(st_json_str(item, NULL), capability) == 0)
+                return true;
+    return false;
+}

@@ -130,19 +130,12 @@ static int open_places(struct floor *f, struct st_error *err)
 
 static int check_capabilities(const struct st_oci_config *config, struct st_error *err)
 {
-    const struct st_json_node *sets =
-        st_json_get(st_json_get(st_oci_config_root(config), "process"), "capabilities");
-
-    st_json_each (set, sets)
-        st_json_each (item, set)
-            if (st_json_str(item, NULL) && strcmp(st_json_str(item, NULL), "CAP_SYS_ADMIN") == 0)
-                return st_fail(
-                    err, EPERM,
-                    "the container is granted CAP_SYS_ADMIN (privileged?), with which it could mount "
-                    "the policy's floor away; do not grant it, or write `floor: landlock` or `floor: off` "
-                    "into the "
-                    "policy");
-    return 0;
+    if (!st_oci_grants(config, "CAP_SYS_ADMIN"))
+        return 0;
+    return st_fail(
+        err, EPERM,
+        "the container is granted CAP_SYS_ADMIN (privileged?), with which it could mount the policy's "
+        "floor away; do not grant it, or write `floor: landlock` or `floor: off` into the policy");
 }
 
 /* ---- all of it ---- */
