@@ -266,7 +266,8 @@ static int set_list(struct st_config *config, const struct key *key, const char 
                                key->kind == DIRS ? "name at least one directory" : "leave the key out");
     st_yaml_each (item, list) {
         const char *fault = item->type == ST_YAML_SCALAR ? add_item(key->kind, item->value, item->len, slot)
-                                                         : "write plain values";
+                            : key->kind == DIRS          ? "write a list of paths"
+                                                         : "write a list of addresses";
 
         if (fault)
             return st_config_wrong(err, file, item->at, "wrong value in", key->name, fault);
