@@ -1,0 +1,45 @@
+/* flow_tuple: see flow_tuple.h. */
+#include "sensors/net/flow_tuple.h"
+
+#include "sensors/net/cursor.h"
+
+#include <string.h>
+
+struct st_flow_tuple st_flow_tuple_of(const struct st_packet *packet)
+{
+    return (struct st_flow_tuple){
+        .protocol = packet->protocol,
+        .src = packet->src,
+        .dst = packet->dst,
+        .src_port = packet->src_port,
+        .dst_port = packet->dst_port,
+    };
+}
+
+struct st_flow_tuple st_flow_tuple_reversed(const struct st_flow_tuple *t)
+{
+    return (struct st_flow_tuple){
+        .protocol = t->protocol,
+        .src = t->dst,
+        .dst = t->src,
+        .src_port = t->dst_port,
+        .dst_port = t->src_port,
+    };
+}
+
+bool st_flow_tuple_equal(const struct st_flow_tuple *a, const struct st_flow_tuple *b)
+{
+    return a->protocol == b->protocol && a->src_port == b->src_port && a->dst_port == b->dst_port &&
+           st_addr_equal(&a->src, &b->src) && st_addr_equal(&a->dst, &b->dst);
+}
+
+uint64_t st_flow_tuple_hash(const struct st_hash_key *key, const struct st_flow_tuple *t)
+{
+    uint8_t bytes[39] = {t->protocol, t->src.family, t->dst.family};
+
+    st_store16(bytes + 3, t->src_port);
+    st_store16(bytes + 5, t->dst_port);
+    memcpy(bytes + 7, t->src.bytes, 16);
+    memcpy(bytes + 23, t->dst.bytes, 16);
+    return st_keyed_hash(key, bytes, sizeof(bytes));
+}
