@@ -45,6 +45,6 @@ tests_unit_test_net_tls_hello_SOURCES = %D%/test_net_tls_hello.c %D%/net_unit.h 
 tests_unit_test_net_tls_hello_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_net_tls_hello_LDADD = $(UNIT_LDADD_NET)
 ENGINE_UNIT_TESTS += %D%/test_net_tun
-tests_unit_test_net_tun_SOURCES = %D%/test_net_tun.c %D%/unit.h
+tests_unit_test_net_tun_SOURCES = %D%/test_net_tun.c %D%/netns_unit.h %D%/unit.h
 tests_unit_test_net_tun_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_net_tun_LDADD = $(UNIT_LDADD_NET)

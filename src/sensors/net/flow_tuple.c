@@ -3,17 +3,34 @@
 
 #include "sensors/net/cursor.h"
 
+#include <netinet/icmp6.h>
+#include <netinet/in.h>
+#include <netinet/ip_icmp.h>
 #include <string.h>
+
+static bool is_echo(const struct st_packet *packet)
+{
+    if (packet->fragment || packet->payload_len < 8)
+        return false;
+    if (packet->protocol == IPPROTO_ICMP)
+        return packet->icmp_type == ICMP_ECHO || packet->icmp_type == ICMP_ECHOREPLY;
+    return packet->protocol == IPPROTO_ICMPV6 &&
+           (packet->icmp_type == ICMP6_ECHO_REQUEST || packet->icmp_type == ICMP6_ECHO_REPLY);
+}
 
 struct st_flow_tuple st_flow_tuple_of(const struct st_packet *packet)
 {
-    return (struct st_flow_tuple){
+    struct st_flow_tuple t = {
         .protocol = packet->protocol,
         .src = packet->src,
         .dst = packet->dst,
         .src_port = packet->src_port,
         .dst_port = packet->dst_port,
     };
+
+    if (is_echo(packet))
+        t.src_port = t.dst_port = (uint16_t)(packet->payload[4] << 8 | packet->payload[5]);
+    return t;
 }
 
 struct st_flow_tuple st_flow_tuple_reversed(const struct st_flow_tuple *t)

@@ -1,5 +1,5 @@
-/* flow_tuple: what tells one flow from all others, as its first packet had it. Protocols without ports have
- * zeros for them, or what the caller takes for them (ICMP: conntrack tells echoes apart by their id). */
+/* flow_tuple: what tells one flow from all others, as its first packet had it. An echo of ICMP has its id for
+ * both ports, as conntrack tells them apart; other protocols without ports have zeros. */
 #pragma once
 
 #include "base/keyed_hash.h"
