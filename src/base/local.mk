@@ -13,6 +13,7 @@ libbase_a_SOURCES = \
 	%D%/json.c %D%/json.h \
 	%D%/json_edit.c %D%/json_edit.h \
 	%D%/json_write.c %D%/json_write.h \
+	%D%/keyed_hash.c %D%/keyed_hash.h \
 	%D%/mem.c %D%/mem.h \
 	%D%/path.c %D%/path.h \
 	%D%/mountinfo.c %D%/mountinfo.h \
@@ -21,6 +22,7 @@ libbase_a_SOURCES = \
 	%D%/sha256.c %D%/sha256.h \
 	%D%/spawn.c %D%/spawn.h \
 	%D%/suggest.c %D%/suggest.h \
+	%D%/table.c %D%/table.h \
 	%D%/yaml.c %D%/yaml.h
 libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(YAJL_CFLAGS) $(YAML_CFLAGS) $(NETTLE_CFLAGS)
 BASE_LIBS = $(YAJL_STATIC_LIBS) $(YAML_LIBS) $(NETTLE_LIBS)

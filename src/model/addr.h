@@ -17,6 +17,11 @@ struct st_addr {
 
 #define ST_ADDR_TEXT_SIZE 48
 
+static inline bool st_addr_equal(const struct st_addr *a, const struct st_addr *b)
+{
+    return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+}
+
 /* Any form that libc's own functions take; a zone (`%eth0`) and brackets are refused. */
 bool st_addr_parse(struct st_str text, struct st_addr *out);
 

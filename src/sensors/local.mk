@@ -11,5 +11,9 @@ libsensors_a_SOURCES = \
 	%D%/notify_socket.c %D%/notify_socket.h \
 	%D%/own_mounts.c %D%/own_mounts.h \
 	%D%/process.c %D%/process.h \
+	%D%/raw_reply.c %D%/raw_reply.h \
 	%D%/request.c %D%/request.h \
-	%D%/resolve.c %D%/resolve.h
+	%D%/resolve.c %D%/resolve.h \
+	%D%/sock_find.c %D%/sock_find.h \
+	%D%/sock_owner.c %D%/sock_owner.h \
+	%D%/sock_text.c %D%/sock_text.h

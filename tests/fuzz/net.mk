@@ -5,7 +5,9 @@ FUZZERS += \
 	%D%/fuzz_dns_suspect \
 	%D%/fuzz_http_head \
 	%D%/fuzz_packet \
+	%D%/fuzz_quic \
 	%D%/fuzz_reassembly \
+	%D%/fuzz_resolvers \
 	%D%/fuzz_tls_hello
 tests_fuzz_fuzz_dns_SOURCES = %D%/fuzz_dns.c
 tests_fuzz_fuzz_dns_LDFLAGS = $(LDFLAGS_FUZZ)
@@ -22,7 +24,13 @@ tests_fuzz_fuzz_packet_LDADD = $(LDADD_FUZZ_NET)
 tests_fuzz_fuzz_reassembly_SOURCES = %D%/fuzz_reassembly.c
 tests_fuzz_fuzz_reassembly_LDFLAGS = $(LDFLAGS_FUZZ)
 tests_fuzz_fuzz_reassembly_LDADD = $(LDADD_FUZZ_NET)
+tests_fuzz_fuzz_quic_SOURCES = %D%/fuzz_quic.c
+tests_fuzz_fuzz_quic_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_quic_LDADD = $(LDADD_FUZZ_NET)
+tests_fuzz_fuzz_resolvers_SOURCES = %D%/fuzz_resolvers.c
+tests_fuzz_fuzz_resolvers_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_resolvers_LDADD = $(LDADD_FUZZ_NET)
 tests_fuzz_fuzz_tls_hello_SOURCES = %D%/fuzz_tls_hello.c
 tests_fuzz_fuzz_tls_hello_LDFLAGS = $(LDFLAGS_FUZZ)
 tests_fuzz_fuzz_tls_hello_LDADD = $(LDADD_FUZZ_NET)
-EXTRA_DIST += %D%/http_head.dict %D%/tls_hello.dict
+EXTRA_DIST += %D%/http_head.dict %D%/resolvers.dict %D%/tls_hello.dict

@@ -21,3 +21,7 @@ UNIT_TESTS += %D%/test_sha256
 tests_unit_test_sha256_SOURCES = %D%/test_sha256.c %D%/unit.h
 tests_unit_test_sha256_CPPFLAGS = $(UNIT_CPPFLAGS) $(NETTLE_CFLAGS)
 tests_unit_test_sha256_LDADD = $(UNIT_LDADD_BASE)
+UNIT_TESTS += %D%/test_table
+tests_unit_test_table_SOURCES = %D%/test_table.c %D%/unit.h
+tests_unit_test_table_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_table_LDADD = $(UNIT_LDADD_BASE)

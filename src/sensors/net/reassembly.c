@@ -73,15 +73,10 @@ static size_t bucket_of(const struct st_flows *flows, const struct st_flow_key *
     return (hash ^ hash >> 16) & (flows->n_buckets - 1);
 }
 
-static bool same_addr(const struct st_addr *a, const struct st_addr *b)
-{
-    return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
-}
-
 static bool same_key(const struct st_flow_key *a, const struct st_flow_key *b)
 {
-    return a->src_port == b->src_port && a->dst_port == b->dst_port && same_addr(&a->src, &b->src) &&
-           same_addr(&a->dst, &b->dst);
+    return a->src_port == b->src_port && a->dst_port == b->dst_port && st_addr_equal(&a->src, &b->src) &&
+           st_addr_equal(&a->dst, &b->dst);
 }
 
 struct st_flow *st_flows_find(const struct st_flows *flows, const struct st_flow_key *key)

@@ -1,0 +1,299 @@
+/* sock_owner: see sock_owner.h. Who made the last connections makes the next one, as a rule, and with the
+ * same descriptor: the last finds are looked at first, and cost one link each. Then the processes, the
+ * youngest first, of each the highest descriptors first. */
+#include "sensors/sock_owner.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define LAST_FINDS 8
+#define MAX_GROUPS 256 /* the container's own and those below */
+#define MAX_DEPTH 8
+#define PIECE 4096 /* of a listing */
+#define MAX_ENTRIES (PIECE / 24)
+
+struct find {
+    pid_t pid;
+    int fd;
+};
+
+struct st_sock_owners {
+    struct st_sock_tables tables;
+    int group;
+    size_t n_finds;
+    struct find finds[LAST_FINDS]; /* the last one first */
+};
+
+struct hunt {
+    struct st_sock_owners *owners;
+    char socket[32]; /* what the link reads */
+    unsigned looked;
+    unsigned groups;
+    bool cut; /* there was more to look at */
+    struct find found;
+};
+
+struct st_sock_owners *st_sock_owners_new(struct st_sock_tables *tables, int group)
+{
+    struct st_sock_owners *o = st_xcalloc(1, sizeof(*o));
+
+    o->tables = *tables;
+    *tables = (struct st_sock_tables)ST_SOCK_TABLES_NONE;
+    o->group = group;
+    return o;
+}
+
+void st_sock_owners_free(struct st_sock_owners *o)
+{
+    if (!o)
+        return;
+    st_sock_tables_close(&o->tables);
+    free(o);
+}
+
+/* ---- open files ---- */
+
+static bool is_it(struct hunt *h, int dir, const char *name)
+{
+    char link[sizeof(h->socket)];
+    ssize_t n = readlinkat(dir, name, link, sizeof(link));
+
+    h->looked++;
+    return n == (ssize_t)strlen(h->socket) && memcmp(link, h->socket, (size_t)n) == 0;
+}
+
+static bool is_where_it_was(struct hunt *h, const struct find *last)
+{
+    char path[48];
+
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)last->pid, last->fd);
+    if (!is_it(h, AT_FDCWD, path))
+        return false;
+    h->found = *last;
+    return true;
+}
+
+/* Of one piece of a listing, from its end. */
+static bool is_among(struct hunt *h, int dir, pid_t pid, const char *bytes, size_t n)
+{
+    const struct dirent64 *all[MAX_ENTRIES];
+    size_t count = 0;
+
+    for (size_t at = 0; at < n && count < MAX_ENTRIES;) {
+        const struct dirent64 *d = (const void *)(bytes + at);
+
+        all[count++] = d;
+        at += d->d_reclen;
+    }
+    while (count--) {
+        const char *name = all[count]->d_name;
+
+        if (name[0] == '.')
+            continue;
+        if (h->looked >= ST_OWNER_LINKS) {
+            h->cut = true;
+            return false;
+        }
+        if (!is_it(h, dir, name))
+            continue;
+        h->found = (struct find){pid, (int)strtol(name, NULL, 10)};
+        return true;
+    }
+    return false;
+}
+
+static bool is_with(struct hunt *h, pid_t pid)
+{
+    _Alignas(struct dirent64) char bytes[PIECE];
+    char path[32];
+    st_auto_fd dir = -1;
+    ssize_t n;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0) {
+        h->looked++;
+        return false; /* gone */
+    }
+    while ((n = getdents64(dir, bytes, sizeof(bytes))) > 0) {
+        if (is_among(h, dir, pid, bytes, (size_t)n))
+            return true;
+        if (h->cut)
+            return false;
+    }
+    return false;
+}
+
+/* ---- processes ---- */
+
+/* The last line of the text is taken off it. 0: there is no more. */
+static pid_t last_pid(char *text, size_t *n)
+{
+    while (*n && text[*n - 1] == '\n')
+        text[--*n] = '\0';
+    while (*n && text[*n - 1] != '\n')
+        --*n;
+    return (pid_t)strtol(text + *n, NULL, 10);
+}
+
+static bool is_in_text(struct hunt *h, char *text, size_t n)
+{
+    text[n] = '\0';
+    while (n && !h->cut) {
+        pid_t pid = last_pid(text, &n);
+
+        if (h->looked >= ST_OWNER_LINKS)
+            h->cut = true;
+        else if (pid > 0 && is_with(h, pid))
+            return true;
+    }
+    return false;
+}
+
+/* Among the processes of this group itself, a piece of the list after the other. */
+static bool is_in_group(struct hunt *h, int group)
+{
+    char text[PIECE + 1];
+    st_auto_fd fd = openat(group, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+    size_t n = 0, whole;
+    ssize_t got = -1;
+
+    if (fd < 0)
+        return false;
+    while (!h->cut && (got = read(fd, text + n, PIECE - n)) > 0) {
+        char rest[16];
+
+        n += (size_t)got;
+        for (whole = n; whole && text[whole - 1] != '\n';)
+            whole--;
+        n -= whole;
+        if (n > sizeof(rest))
+            return false; /* no list of numbers */
+        memcpy(rest, text + whole, n);
+        if (is_in_text(h, text, whole))
+            return true;
+        memcpy(text, rest, n);
+    }
+    return false;
+}
+
+static bool is_in_or_below(struct hunt *h, int group, unsigned depth);
+
+static bool is_below(struct hunt *h, int group, unsigned depth, const char *bytes, size_t n)
+{
+    for (size_t at = 0; at < n && !h->cut;) {
+        const struct dirent64 *d = (const void *)(bytes + at);
+        st_auto_fd below = -1;
+
+        at += d->d_reclen;
+        if (d->d_type != DT_DIR || d->d_name[0] == '.')
+            continue;
+        below = openat(group, d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (below >= 0 && is_in_or_below(h, below, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+static bool has_groups(int group)
+{
+    struct stat sb;
+
+    return fstat(group, &sb) == 0 && sb.st_nlink != 2;
+}
+
+static bool is_in_or_below(struct hunt *h, int group, unsigned depth)
+{
+    _Alignas(struct dirent64) char bytes[PIECE];
+    st_auto_fd list = -1;
+    ssize_t n;
+
+    if (++h->groups > MAX_GROUPS || depth > MAX_DEPTH)
+        h->cut = true;
+    if (h->cut)
+        return false;
+    if (is_in_group(h, group))
+        return true;
+    if (!has_groups(group))
+        return false;
+    list = openat(group, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* from its beginning */
+    while (list >= 0 && !h->cut && (n = getdents64(list, bytes, sizeof(bytes))) > 0)
+        if (is_below(h, group, depth, bytes, (size_t)n))
+            return true;
+    return false;
+}
+
+/* ---- one question ---- */
+
+static bool is_with_the_last(struct hunt *h)
+{
+    struct st_sock_owners *o = h->owners;
+
+    for (size_t i = 0; i < o->n_finds; i++)
+        if (is_where_it_was(h, &o->finds[i]))
+            return true;
+    for (size_t i = 0; i < o->n_finds && !h->cut; i++)
+        if (is_with(h, o->finds[i].pid))
+            return true;
+    return false;
+}
+
+/* In front; a process stands there once. */
+static void remember(struct st_sock_owners *o, struct find found)
+{
+    size_t at = 0;
+
+    while (at < o->n_finds && o->finds[at].pid != found.pid)
+        at++;
+    if (at == o->n_finds && o->n_finds < LAST_FINDS)
+        o->n_finds++;
+    else if (at == LAST_FINDS)
+        at--;
+    memmove(o->finds + 1, o->finds, at * sizeof(o->finds[0]));
+    o->finds[0] = found;
+}
+
+static void unknown(struct st_sock_owner *out, const char *why)
+{
+    out->incomplete = true;
+    out->why = why;
+}
+
+void st_sock_owner_of(struct st_sock_owners *o, const struct st_flow_tuple *flow, unsigned ifindex,
+                      struct st_sock_owner *out)
+{
+    struct hunt h = {.owners = o};
+    struct st_sock_found sock;
+    int rc = st_sock_find(&o->tables, flow, ifindex, &sock);
+
+    *out = (struct st_sock_owner){.uid = -1};
+    if (rc < 0) {
+        unknown(out,
+                rc == -ENOENT ? "no socket of this flow is known" : "the kernel does not say whose it is");
+        return;
+    }
+    out->uid = sock.uid;
+    out->listening = sock.listening;
+    if (sock.inode == 0) {
+        unknown(out, "the socket is closed");
+        return;
+    }
+    snprintf(h.socket, sizeof(h.socket), "socket:[%u]", sock.inode);
+    if (is_with_the_last(&h) || is_in_or_below(&h, o->group, 0)) {
+        remember(o, h.found);
+        out->pid = h.found.pid;
+    }
+    out->looked = h.looked;
+    if (!out->pid)
+        unknown(out, h.cut ? "more open files and processes than we look at"
+                           : "no process of the container holds the socket");
+    else if (sock.candidates > 1)
+        unknown(out, "one of several sockets that fit");
+    else if (sock.raw)
+        unknown(out, "by a raw socket, which can name any sender");
+}
