@@ -1,0 +1,277 @@
+#include "sensors/netfilter/conntrack.h"
+
+#include "sensors/netfilter/nfsock.h"
+
+#include "base/cleanup.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <libmnl/libmnl.h>
+#include <libnetfilter_conntrack/libnetfilter_conntrack.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+
+#define GROUP(n) (1U << ((n)-1))
+
+/* ---- switching on ---- */
+
+static struct nlmsghdr *start(void *room, int type, uint16_t flags, uint8_t family)
+{
+    struct nlmsghdr *h = mnl_nlmsg_put_header(room);
+    struct nfgenmsg *g = mnl_nlmsg_put_extra_header(h, sizeof(*g));
+
+    h->nlmsg_type = (uint16_t)(NFNL_SUBSYS_CTNETLINK << 8 | type);
+    h->nlmsg_flags = NLM_F_REQUEST | flags;
+    h->nlmsg_seq = st_nfsock_seq();
+    g->nfgen_family = family;
+    g->version = NFNETLINK_V0;
+    return h;
+}
+
+/* Any question makes the kernel load what it tracks with; the answer does not matter. */
+static int load_module(struct st_error *err)
+{
+    _Alignas(struct nlmsghdr) char room[64];
+    st_auto_fd fd = st_nfsock_open(0, err);
+    struct nlmsghdr *h = start(room, IPCTNL_MSG_CT_GET_STATS, 0, AF_UNSPEC);
+
+    if (fd < 0)
+        return fd;
+    return st_nfsock_send(fd, h, h->nlmsg_len);
+}
+
+static int switch_on(const char *path, struct st_error *err)
+{
+    st_auto_fd fd = open(path, O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0 && errno == ENOENT && load_module(err) == 0)
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, "1", 1) != 1)
+        return st_fail_errno(err, "%s", path);
+    return 0;
+}
+
+int st_conntrack_enable(struct st_error *err)
+{
+    int rc = switch_on("/proc/sys/net/netfilter/nf_conntrack_acct", err);
+
+    return rc < 0 ? rc : switch_on("/proc/sys/net/netfilter/nf_conntrack_timestamp", err);
+}
+
+int st_conntrack_open(struct st_error *err)
+{
+    st_auto_fd fd = st_nfsock_open_groups(NETLINK_NETFILTER,
+                                          GROUP(NFNLGRP_CONNTRACK_NEW) | GROUP(NFNLGRP_CONNTRACK_DESTROY),
+                                          ST_CONNTRACK_BUFFER, err);
+
+    if (fd < 0)
+        return fd;
+    if (st_nfsock_turn_on(fd, NETLINK_BROADCAST_ERROR) < 0 || st_nfsock_turn_on(fd, NETLINK_NO_ENOBUFS) < 0)
+        return st_fail_errno(err, "socket of flows");
+    return st_steal_fd(&fd);
+}
+
+/* ---- reading ---- */
+
+static struct st_addr addr_of(const struct nf_conntrack *ct, enum nf_conntrack_attr four,
+                              enum nf_conntrack_attr six)
+{
+    const void *bytes;
+
+    if (nfct_attr_is_set(ct, four) > 0 && (bytes = nfct_get_attr(ct, four)))
+        return st_addr_from4(bytes);
+    if (nfct_attr_is_set(ct, six) > 0 && (bytes = nfct_get_attr(ct, six)))
+        return st_addr_from6(bytes);
+    return (struct st_addr){0};
+}
+
+static uint16_t port_of(const struct nf_conntrack *ct, enum nf_conntrack_attr attr)
+{
+    return nfct_attr_is_set(ct, attr) > 0 ? ntohs(nfct_get_attr_u16(ct, attr)) : 0;
+}
+
+static uint64_t count_of(const struct nf_conntrack *ct, enum nf_conntrack_attr attr)
+{
+    return nfct_attr_is_set(ct, attr) > 0 ? nfct_get_attr_u64(ct, attr) : UINT64_MAX;
+}
+
+static int64_t time_of(const struct nf_conntrack *ct, enum nf_conntrack_attr attr)
+{
+    return nfct_attr_is_set(ct, attr) > 0 ? (int64_t)nfct_get_attr_u64(ct, attr) : 0;
+}
+
+static struct st_ct_flow flow_of(const struct nf_conntrack *ct)
+{
+    struct st_ct_flow flow = {
+        .id = nfct_attr_is_set(ct, ATTR_ID) > 0 ? nfct_get_attr_u32(ct, ATTR_ID) : 0,
+        .protocol = nfct_get_attr_u8(ct, ATTR_L4PROTO),
+        .src = addr_of(ct, ATTR_ORIG_IPV4_SRC, ATTR_ORIG_IPV6_SRC),
+        .dst = addr_of(ct, ATTR_ORIG_IPV4_DST, ATTR_ORIG_IPV6_DST),
+        .reply_src = addr_of(ct, ATTR_REPL_IPV4_SRC, ATTR_REPL_IPV6_SRC),
+        .bytes = {count_of(ct, ATTR_ORIG_COUNTER_BYTES), count_of(ct, ATTR_REPL_COUNTER_BYTES)},
+        .packets = {count_of(ct, ATTR_ORIG_COUNTER_PACKETS), count_of(ct, ATTR_REPL_COUNTER_PACKETS)},
+        .start_ns = time_of(ct, ATTR_TIMESTAMP_START),
+        .stop_ns = time_of(ct, ATTR_TIMESTAMP_STOP),
+        .mark = nfct_attr_is_set(ct, ATTR_MARK) > 0 ? nfct_get_attr_u32(ct, ATTR_MARK) : 0,
+    };
+
+    if (flow.protocol == IPPROTO_ICMP || flow.protocol == IPPROTO_ICMPV6) {
+        flow.icmp_type = nfct_get_attr_u8(ct, ATTR_ICMP_TYPE);
+        flow.icmp_code = nfct_get_attr_u8(ct, ATTR_ICMP_CODE);
+        flow.icmp_id = port_of(ct, ATTR_ICMP_ID);
+    } else {
+        flow.src_port = port_of(ct, ATTR_ORIG_PORT_SRC);
+        flow.dst_port = port_of(ct, ATTR_ORIG_PORT_DST);
+        flow.reply_src_port = port_of(ct, ATTR_REPL_PORT_SRC);
+    }
+    return flow;
+}
+
+bool st_conntrack_parse(const void *message, size_t n, struct st_ct_flow *out)
+{
+    const struct nlmsghdr *h = message;
+    struct nf_conntrack *ct;
+    bool good;
+
+    if (n > INT32_MAX || !mnl_nlmsg_ok(h, (int)n) || h->nlmsg_type >> 8 != NFNL_SUBSYS_CTNETLINK ||
+        mnl_nlmsg_get_payload_len(h) < sizeof(struct nfgenmsg))
+        return false;
+    if ((h->nlmsg_type & 0xff) != IPCTNL_MSG_CT_NEW && (h->nlmsg_type & 0xff) != IPCTNL_MSG_CT_DELETE)
+        return false;
+    ct = nfct_new();
+    if (!ct)
+        abort();
+    good = nfct_nlmsg_parse(h, ct) >= 0 && nfct_attr_is_set(ct, ATTR_L4PROTO) > 0;
+    if (good) {
+        *out = flow_of(ct);
+        out->ended = (h->nlmsg_type & 0xff) == IPCTNL_MSG_CT_DELETE;
+        good = out->src.family && out->src.family == out->dst.family;
+    }
+    nfct_destroy(ct);
+    return good;
+}
+
+int st_conntrack_read(int fd, unsigned max, void (*each)(void *ctx, const struct st_ct_flow *flow), void *ctx,
+                      uint64_t *malformed)
+{
+    _Alignas(struct nlmsghdr) char room[16384];
+    uint64_t own = 0;
+    unsigned given = 0;
+
+    if (!malformed)
+        malformed = &own;
+    while (given < max) {
+        ssize_t got = st_nfsock_receive(fd, room, sizeof(room));
+        int left = (int)got;
+
+        if (got == -EAGAIN)
+            break;
+        if (got == -EMSGSIZE) {
+            ++*malformed;
+            continue;
+        }
+        if (got < 0)
+            return (int)got;
+        for (const struct nlmsghdr *h = (void *)room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+            struct st_ct_flow flow;
+
+            if (st_conntrack_parse(h, (size_t)left, &flow)) {
+                given++;
+                each(ctx, &flow);
+            } else
+                ++*malformed;
+        }
+    }
+    return (int)given;
+}
+
+/* ---- asking ---- */
+
+/* One datagram of a dump. 1: it was the last. */
+static int take_dump(const char *room, int left, uint32_t seq,
+                     void (*each)(void *ctx, const struct st_ct_flow *flow), void *ctx, struct st_error *err)
+{
+    for (const struct nlmsghdr *h = (const void *)room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+        const struct nlmsgerr *e = mnl_nlmsg_get_payload(h);
+        struct st_ct_flow flow;
+
+        if (h->nlmsg_seq != seq)
+            continue;
+        if (h->nlmsg_type == NLMSG_DONE)
+            return 1;
+        if (h->nlmsg_type == NLMSG_ERROR && mnl_nlmsg_get_payload_len(h) >= sizeof(*e))
+            return st_fail(err, -e->error, "flows of the kernel: %s", strerror(-e->error));
+        if (st_conntrack_parse(h, (size_t)left, &flow))
+            each(ctx, &flow);
+    }
+    return 0;
+}
+
+int st_conntrack_dump(int fd, void (*each)(void *ctx, const struct st_ct_flow *flow), void *ctx,
+                      struct st_error *err)
+{
+    _Alignas(struct nlmsghdr) char room[32768];
+    struct nlmsghdr *h = start(room, IPCTNL_MSG_CT_GET, NLM_F_DUMP, AF_UNSPEC);
+    uint32_t seq = h->nlmsg_seq;
+    int rc = st_nfsock_send(fd, h, h->nlmsg_len);
+
+    if (rc < 0)
+        return st_fail(err, -rc, "flows of the kernel: %s", strerror(-rc));
+    do {
+        struct pollfd wait = {fd, POLLIN, 0};
+        ssize_t got = st_nfsock_receive(fd, room, sizeof(room));
+
+        if (got == -EAGAIN) {
+            poll(&wait, 1, -1);
+            continue;
+        }
+        if (got < 0)
+            return st_fail(err, (int)-got, "flows of the kernel: %s", strerror((int)-got));
+        rc = take_dump(room, (int)got, seq, each, ctx, err);
+    } while (rc == 0);
+    return rc < 0 ? rc : 0;
+}
+
+static void put_address(struct nf_conntrack *ct, const struct st_addr *addr, bool source)
+{
+    if (addr->family == 4)
+        nfct_set_attr(ct, source ? ATTR_ORIG_IPV4_SRC : ATTR_ORIG_IPV4_DST, addr->bytes);
+    else
+        nfct_set_attr(ct, source ? ATTR_ORIG_IPV6_SRC : ATTR_ORIG_IPV6_DST, addr->bytes);
+}
+
+static void put_tuple(struct nf_conntrack *ct, const struct st_ct_flow *flow)
+{
+    nfct_set_attr_u8(ct, ATTR_ORIG_L3PROTO, flow->src.family == 4 ? AF_INET : AF_INET6);
+    put_address(ct, &flow->src, true);
+    put_address(ct, &flow->dst, false);
+    nfct_set_attr_u8(ct, ATTR_ORIG_L4PROTO, flow->protocol);
+    if (flow->protocol == IPPROTO_ICMP || flow->protocol == IPPROTO_ICMPV6) {
+        nfct_set_attr_u8(ct, ATTR_ICMP_TYPE, flow->icmp_type);
+        nfct_set_attr_u8(ct, ATTR_ICMP_CODE, flow->icmp_code);
+        nfct_set_attr_u16(ct, ATTR_ICMP_ID, htons(flow->icmp_id));
+    } else {
+        nfct_set_attr_u16(ct, ATTR_ORIG_PORT_SRC, htons(flow->src_port));
+        nfct_set_attr_u16(ct, ATTR_ORIG_PORT_DST, htons(flow->dst_port));
+    }
+}
+
+int st_conntrack_forget(int fd, const struct st_ct_flow *flow, struct st_error *err)
+{
+    _Alignas(struct nlmsghdr) char room[1024];
+    struct nlmsghdr *h =
+        start(room, IPCTNL_MSG_CT_DELETE, NLM_F_ACK, flow->src.family == 4 ? AF_INET : AF_INET6);
+    struct nf_conntrack *ct = nfct_new();
+
+    if (!ct)
+        abort();
+    put_tuple(ct, flow);
+    nfct_nlmsg_build(h, ct);
+    nfct_destroy(ct);
+    /* Only this one, and none that began since between the same ends. */
+    mnl_attr_put_u32(h, CTA_ID, htonl(flow->id));
+    return st_nfsock_batch(fd, h, h->nlmsg_len, h->nlmsg_seq, h->nlmsg_seq, NULL, err);
+}

@@ -1,0 +1,88 @@
+#include "sensors/netfilter/links.h"
+
+#include "sensors/netfilter/nfsock.h"
+
+#include "base/cleanup.h"
+
+#include <libmnl/libmnl.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+#define LINKS_BUFFER (1024 * 1024)
+
+int st_links_ask(int fd, struct st_error *err)
+{
+    _Alignas(struct nlmsghdr) char room[64];
+    struct nlmsghdr *h = mnl_nlmsg_put_header(room);
+    int rc;
+
+    mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
+    h->nlmsg_type = RTM_GETLINK;
+    h->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    h->nlmsg_seq = st_nfsock_seq();
+    rc = st_nfsock_send(fd, h, h->nlmsg_len);
+    return rc < 0 ? st_fail(err, -rc, "ask for devices: %s", strerror(-rc)) : 0;
+}
+
+int st_links_open(struct st_error *err)
+{
+    st_auto_fd fd = st_nfsock_open_groups(NETLINK_ROUTE, RTMGRP_LINK, LINKS_BUFFER, err);
+    int rc = fd < 0 ? fd : st_links_ask(fd, err);
+
+    return rc < 0 ? rc : st_steal_fd(&fd);
+}
+
+bool st_links_parse(const void *message, size_t n, struct st_link *out)
+{
+    const struct nlmsghdr *h = message;
+    const struct ifinfomsg *info;
+    const struct nlattr *attr;
+    size_t len;
+
+    if (n > INT32_MAX || !mnl_nlmsg_ok(h, (int)n) ||
+        (h->nlmsg_type != RTM_NEWLINK && h->nlmsg_type != RTM_DELLINK) ||
+        mnl_nlmsg_get_payload_len(h) < sizeof(*info))
+        return false;
+    info = mnl_nlmsg_get_payload(h);
+    if (info->ifi_family != AF_UNSPEC) /* of a bridge, about its port */
+        return false;
+    *out = (struct st_link){.index = info->ifi_index,
+                            .up = info->ifi_flags & IFF_UP,
+                            .loopback = info->ifi_flags & IFF_LOOPBACK,
+                            .gone = h->nlmsg_type == RTM_DELLINK};
+    mnl_attr_for_each(attr, h, sizeof(*info))
+    {
+        if (mnl_attr_get_type(attr) != IFLA_IFNAME)
+            continue;
+        len = strnlen(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr));
+        if (len >= sizeof(out->name))
+            return false;
+        memcpy(out->name, mnl_attr_get_payload(attr), len);
+        out->name[len] = '\0';
+    }
+    return out->name[0] && out->index > 0;
+}
+
+int st_links_read(int fd, void (*each)(void *ctx, const struct st_link *link), void *ctx)
+{
+    _Alignas(struct nlmsghdr) char room[32768];
+    int given = 0;
+
+    for (;;) {
+        ssize_t got = st_nfsock_receive(fd, room, sizeof(room));
+        int left = (int)got;
+
+        if (got == -EAGAIN)
+            return given;
+        if (got < 0)
+            return got == -EMSGSIZE ? -ENOBUFS : (int)got;
+        for (const struct nlmsghdr *h = (void *)room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+            struct st_link link;
+
+            if (st_links_parse(h, (size_t)left, &link)) {
+                given++;
+                each(ctx, &link);
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+#include "sensors/netfilter/nflog.h"
+
+#include "sensors/netfilter/nfsock.h"
+
+#include "base/cleanup.h"
+
+#include <arpa/inet.h>
+#include <libmnl/libmnl.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_log.h>
+#include <string.h>
+
+#define NFLOG_BUFFER (1024 * 1024)
+#define COPY_RANGE 256 /* headers, and a little of what they carry */
+
+static int configure(int fd, uint16_t type, const void *value, size_t n, struct st_error *err)
+{
+    _Alignas(struct nlmsghdr) char room[128];
+    struct nlmsghdr *h = mnl_nlmsg_put_header(room);
+    struct nfgenmsg *g = mnl_nlmsg_put_extra_header(h, sizeof(*g));
+
+    h->nlmsg_type = NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_CONFIG;
+    h->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+    h->nlmsg_seq = st_nfsock_seq();
+    g->nfgen_family = AF_UNSPEC;
+    g->version = NFNETLINK_V0;
+    g->res_id = htons(ST_NFLOG_GROUP);
+    mnl_attr_put(h, type, n, value);
+    return st_nfsock_batch(fd, h, h->nlmsg_len, h->nlmsg_seq, h->nlmsg_seq, NULL, err);
+}
+
+int st_nflog_open(struct st_error *err)
+{
+    const struct nfulnl_msg_config_cmd bind = {NFULNL_CFG_CMD_BIND};
+    const struct nfulnl_msg_config_mode mode = {htonl(COPY_RANGE), NFULNL_COPY_PACKET, 0};
+    const uint32_t at_once = htonl(1);
+    const uint16_t numbered = htons(NFULNL_CFG_F_SEQ);
+    st_auto_fd fd = st_nfsock_open(NFLOG_BUFFER, err);
+
+    if (fd < 0)
+        return fd;
+    /* The mode last: with it frames begin to come. */
+    if (configure(fd, NFULA_CFG_CMD, &bind, sizeof(bind), err) < 0 ||
+        configure(fd, NFULA_CFG_QTHRESH, &at_once, sizeof(at_once), err) < 0 ||
+        configure(fd, NFULA_CFG_FLAGS, &numbered, sizeof(numbered), err) < 0 ||
+        configure(fd, NFULA_CFG_MODE, &mode, sizeof(mode), err) < 0)
+        return st_wrap(err, "log group %d", ST_NFLOG_GROUP);
+    return st_steal_fd(&fd);
+}
+
+struct attrs {
+    const struct nlattr *of[NFULA_MAX + 1];
+};
+
+static int keep(const struct nlattr *attr, void *data)
+{
+    struct attrs *attrs = data;
+    unsigned type = mnl_attr_get_type(attr);
+
+    if (type <= NFULA_MAX)
+        attrs->of[type] = attr;
+    return MNL_CB_OK;
+}
+
+static uint32_t u32_of(const struct nlattr *attr)
+{
+    uint32_t value = 0;
+
+    if (attr && mnl_attr_get_payload_len(attr) >= sizeof(value))
+        memcpy(&value, mnl_attr_get_payload(attr), sizeof(value));
+    return ntohl(value);
+}
+
+bool st_nflog_parse(const void *message, size_t n, struct st_nflog_frame *out)
+{
+    const struct nlmsghdr *h = message;
+    struct nfulnl_msg_packet_hdr head;
+    struct attrs a = {0};
+
+    if (n > INT32_MAX || !mnl_nlmsg_ok(h, (int)n) ||
+        h->nlmsg_type != (NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_PACKET) ||
+        mnl_nlmsg_get_payload_len(h) < sizeof(struct nfgenmsg) ||
+        mnl_attr_parse(h, sizeof(struct nfgenmsg), keep, &a) < 0)
+        return false;
+    if (!a.of[NFULA_PACKET_HDR] || mnl_attr_get_payload_len(a.of[NFULA_PACKET_HDR]) < sizeof(head))
+        return false;
+    memcpy(&head, mnl_attr_get_payload(a.of[NFULA_PACKET_HDR]), sizeof(head));
+    *out = (struct st_nflog_frame){
+        .seq = u32_of(a.of[NFULA_SEQ]),
+        .outdev = u32_of(a.of[NFULA_IFINDEX_OUTDEV]),
+        .uid = a.of[NFULA_UID] ? (int64_t)u32_of(a.of[NFULA_UID]) : -1,
+        .protocol = ntohs(head.hw_protocol),
+    };
+    if (a.of[NFULA_PAYLOAD]) {
+        out->bytes = mnl_attr_get_payload(a.of[NFULA_PAYLOAD]);
+        out->len = mnl_attr_get_payload_len(a.of[NFULA_PAYLOAD]);
+    }
+    return true;
+}
+
+int st_nflog_read(int fd, unsigned max, void (*each)(void *ctx, const struct st_nflog_frame *frame),
+                  void *ctx)
+{
+    _Alignas(struct nlmsghdr) char room[16384];
+    unsigned given = 0;
+
+    while (given < max) {
+        ssize_t got = st_nfsock_receive(fd, room, sizeof(room));
+        int left = (int)got;
+
+        if (got == -EAGAIN)
+            break;
+        if (got < 0)
+            return (int)got;
+        for (const struct nlmsghdr *h = (void *)room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+            struct st_nflog_frame frame;
+
+            if (st_nflog_parse(h, (size_t)left, &frame)) {
+                given++;
+                each(ctx, &frame);
+            }
+        }
+    }
+    return (int)given;
+}

@@ -1,0 +1,166 @@
+#include "sensors/netfilter/nfqueue.h"
+
+#include "sensors/netfilter/nfsock.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <libnetfilter_queue/libnetfilter_queue.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_queue.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* All of a packet, also of one that the card will cut (GSO). */
+#define COPY_RANGE 0xffff
+
+static struct nlmsghdr *start(void *room, int type, uint16_t queue)
+{
+    struct nlmsghdr *h = nfq_nlmsg_put(room, type, queue);
+
+    h->nlmsg_seq = st_nfsock_seq();
+    return h;
+}
+
+static int ask(int fd, struct nlmsghdr *h, struct st_error *err)
+{
+    h->nlmsg_flags |= NLM_F_ACK;
+    return st_nfsock_batch(fd, h, h->nlmsg_len, h->nlmsg_seq, h->nlmsg_seq, NULL, err);
+}
+
+int st_nfqueue_bind(int fd, uint16_t queue, bool fail_open, struct st_error *err)
+{
+    uint32_t flags = NFQA_CFG_F_GSO | NFQA_CFG_F_UID_GID | (fail_open ? NFQA_CFG_F_FAIL_OPEN : 0);
+    _Alignas(struct nlmsghdr) char room[256];
+    struct nlmsghdr *h = start(room, NFQNL_MSG_CONFIG, queue);
+    int rc;
+
+    if (st_nfsock_turn_on(fd, NETLINK_NO_ENOBUFS) < 0)
+        return st_fail_errno(err, "socket of the queue");
+    nfq_nlmsg_cfg_put_cmd(h, AF_UNSPEC, NFQNL_CFG_CMD_BIND);
+    mnl_attr_put_u32(h, NFQA_CFG_FLAGS, htonl(flags));
+    mnl_attr_put_u32(h, NFQA_CFG_MASK, htonl(flags | NFQA_CFG_F_FAIL_OPEN));
+    mnl_attr_put_u32(h, NFQA_CFG_QUEUE_MAXLEN, htonl(ST_NFQUEUE_LENGTH));
+    if (ask(fd, h, err) < 0)
+        return st_wrap(err, "bind queue %u", queue);
+    /* From here on packets come, and nobody may read what comes but st_nfqueue_read(): no answer is asked
+     * for. Until here, and where this fails, the queue drops them. */
+    h = start(room, NFQNL_MSG_CONFIG, queue);
+    nfq_nlmsg_cfg_put_params(h, NFQNL_COPY_PACKET, COPY_RANGE);
+    rc = st_nfsock_send(fd, h, h->nlmsg_len);
+    if (rc < 0)
+        return st_fail(err, -rc, "bind queue %u: %s", queue, strerror(-rc));
+    return 0;
+}
+
+int st_nfqueue_unbind(int fd, uint16_t queue, struct st_error *err)
+{
+    _Alignas(struct nlmsghdr) char room[128];
+    struct nlmsghdr *h = start(room, NFQNL_MSG_CONFIG, queue);
+
+    nfq_nlmsg_cfg_put_cmd(h, AF_UNSPEC, NFQNL_CFG_CMD_UNBIND);
+    if (ask(fd, h, err) < 0)
+        return st_wrap(err, "unbind queue %u", queue);
+    return 0;
+}
+
+static uint32_t u32_of(const struct nlattr *attr)
+{
+    uint32_t value = 0;
+
+    if (attr && mnl_attr_get_payload_len(attr) >= sizeof(value))
+        memcpy(&value, mnl_attr_get_payload(attr), sizeof(value));
+    return ntohl(value);
+}
+
+struct attrs {
+    const struct nlattr *of[NFQA_MAX + 1];
+};
+
+static int keep(const struct nlattr *attr, void *data)
+{
+    struct attrs *attrs = data;
+    unsigned type = mnl_attr_get_type(attr);
+
+    if (type <= NFQA_MAX)
+        attrs->of[type] = attr;
+    return MNL_CB_OK;
+}
+
+bool st_nfqueue_parse(const void *message, size_t n, struct st_nfqueue_packet *out)
+{
+    const struct nlmsghdr *h = message;
+    struct nfqnl_msg_packet_hdr head;
+    const struct nlattr *payload;
+    struct attrs a = {0};
+
+    if (n > INT32_MAX || !mnl_nlmsg_ok(h, (int)n) ||
+        h->nlmsg_type != (NFNL_SUBSYS_QUEUE << 8 | NFQNL_MSG_PACKET) ||
+        mnl_nlmsg_get_payload_len(h) < sizeof(struct nfgenmsg) ||
+        mnl_attr_parse(h, sizeof(struct nfgenmsg), keep, &a) < 0)
+        return false;
+    payload = a.of[NFQA_PAYLOAD];
+    if (!payload || !a.of[NFQA_PACKET_HDR] || mnl_attr_get_payload_len(a.of[NFQA_PACKET_HDR]) < sizeof(head))
+        return false;
+    memcpy(&head, mnl_attr_get_payload(a.of[NFQA_PACKET_HDR]), sizeof(head));
+    *out = (struct st_nfqueue_packet){
+        .id = ntohl(head.packet_id),
+        .hook = head.hook,
+        .indev = u32_of(a.of[NFQA_IFINDEX_INDEV]),
+        .outdev = u32_of(a.of[NFQA_IFINDEX_OUTDEV]),
+        .uid = a.of[NFQA_UID] ? (int64_t)u32_of(a.of[NFQA_UID]) : -1,
+        .checksum_pending = u32_of(a.of[NFQA_SKB_INFO]) & NFQA_SKB_CSUMNOTREADY,
+        .whole = !a.of[NFQA_CAP_LEN],
+        .bytes = mnl_attr_get_payload(payload),
+        .len = mnl_attr_get_payload_len(payload),
+    };
+    return true;
+}
+
+int st_nfqueue_read(int fd, void *room, size_t size, unsigned max,
+                    void (*each)(void *ctx, const struct st_nfqueue_packet *p), void *ctx,
+                    uint64_t *malformed)
+{
+    uint64_t own = 0;
+    unsigned given = 0;
+
+    if (!malformed)
+        malformed = &own;
+    while (given < max) {
+        ssize_t got = st_nfsock_receive(fd, room, size);
+        int left = (int)got;
+
+        if (got == -EAGAIN)
+            break;
+        if (got == -ENOBUFS || got == -EMSGSIZE) {
+            ++*malformed;
+            continue;
+        }
+        if (got < 0)
+            return (int)got;
+        for (const struct nlmsghdr *h = room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+            struct st_nfqueue_packet packet;
+
+            if (h->nlmsg_type == NLMSG_ERROR) /* of a verdict that came too late */
+                continue;
+            if (st_nfqueue_parse(h, (size_t)left, &packet)) {
+                given++;
+                each(ctx, &packet);
+            } else
+                ++*malformed;
+        }
+    }
+    return (int)given;
+}
+
+int st_nfqueue_verdict(int fd, uint16_t queue, uint32_t id, bool accept, uint32_t mark)
+{
+    _Alignas(struct nlmsghdr) char room[128];
+    struct nlmsghdr *h = nfq_nlmsg_put(room, NFQNL_MSG_VERDICT, queue);
+
+    nfq_nlmsg_verdict_put(h, (int)id, accept ? NF_ACCEPT : NF_DROP);
+    if (mark)
+        nfq_nlmsg_verdict_put_mark(h, mark);
+    return st_nfsock_send(fd, h, h->nlmsg_len);
+}

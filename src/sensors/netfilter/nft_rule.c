@@ -1,0 +1,417 @@
+#include "sensors/netfilter/nft_rule.h"
+
+#include <stdio.h> /* before libnftnl, which forgets it */
+
+#include <arpa/inet.h>
+#include <libnftnl/expr.h>
+#include <libnftnl/rule.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_conntrack_tuple_common.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/xt_NFQUEUE.h>
+#include <linux/netlink.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Registers: keys of several parts stand in neighbouring ones, 4 bytes each. */
+#define REG NFT_REG32_00
+#define REG_AT(n) (NFT_REG32_00 + (n))
+
+static struct nftnl_expr *put(struct nftnl_rule *r, const char *name)
+{
+    struct nftnl_expr *e = nftnl_expr_alloc(name);
+
+    if (!e) /* out of memory: base/mem.h */
+        abort();
+    nftnl_rule_add_expr(r, e);
+    return e;
+}
+
+/* ---- loads ---- */
+
+static void meta(struct nftnl_rule *r, uint32_t key, uint32_t reg)
+{
+    struct nftnl_expr *e = put(r, "meta");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_META_KEY, key);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_META_DREG, reg);
+}
+
+static void ct(struct nftnl_rule *r, uint32_t key)
+{
+    struct nftnl_expr *e = put(r, "ct");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_CT_KEY, key);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_CT_DREG, REG);
+}
+
+static void ct_original(struct nftnl_rule *r, uint32_t key)
+{
+    struct nftnl_expr *e = put(r, "ct");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_CT_KEY, key);
+    nftnl_expr_set_u8(e, NFTNL_EXPR_CT_DIR, IP_CT_DIR_ORIGINAL);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_CT_DREG, REG);
+}
+
+static void payload(struct nftnl_rule *r, uint32_t base, uint32_t offset, uint32_t len, uint32_t reg)
+{
+    struct nftnl_expr *e = put(r, "payload");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_PAYLOAD_BASE, base);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_PAYLOAD_OFFSET, offset);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_PAYLOAD_LEN, len);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_PAYLOAD_DREG, reg);
+}
+
+static void mask(struct nftnl_rule *r, uint32_t reg, const void *bits, uint32_t len)
+{
+    static const uint8_t zero[16];
+    struct nftnl_expr *e = put(r, "bitwise");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_BITWISE_SREG, reg);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_BITWISE_DREG, reg);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_BITWISE_LEN, len);
+    nftnl_expr_set(e, NFTNL_EXPR_BITWISE_MASK, bits, len);
+    nftnl_expr_set(e, NFTNL_EXPR_BITWISE_XOR, zero, len);
+}
+
+/* ---- questions about what was loaded ---- */
+
+static void compare(struct nftnl_rule *r, uint32_t how, const void *data, uint32_t len)
+{
+    struct nftnl_expr *e = put(r, "cmp");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_CMP_SREG, REG);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_CMP_OP, how);
+    nftnl_expr_set(e, NFTNL_EXPR_CMP_DATA, data, len);
+}
+
+static void is8(struct nftnl_rule *r, uint32_t value)
+{
+    uint8_t byte = (uint8_t)value;
+
+    compare(r, NFT_CMP_EQ, &byte, sizeof(byte));
+}
+
+static void is_be16(struct nftnl_rule *r, uint32_t value)
+{
+    uint16_t number = htons((uint16_t)value);
+
+    compare(r, NFT_CMP_EQ, &number, sizeof(number));
+}
+
+/* As the machine has it. */
+static void is32(struct nftnl_rule *r, uint32_t value)
+{
+    compare(r, NFT_CMP_EQ, &value, sizeof(value));
+}
+
+static void in(struct nftnl_rule *r, const char *set)
+{
+    struct nftnl_expr *e = put(r, "lookup");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_LOOKUP_SREG, REG);
+    nftnl_expr_set_str(e, NFTNL_EXPR_LOOKUP_SET, set);
+}
+
+/* ---- questions of several steps ---- */
+
+static void open_set(struct nftnl_rule *r, bool six, const char *set)
+{
+    payload(r, NFT_PAYLOAD_NETWORK_HEADER, six ? 24 : 16, six ? 16 : 4, REG);
+    meta(r, NFT_META_L4PROTO, REG_AT(six ? 4 : 1));
+    payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, 2, 2, REG_AT(six ? 5 : 2));
+    in(r, set);
+}
+
+static void no_data(struct nftnl_rule *r, bool six, const char *set)
+{
+    const uint8_t upper = 0xf0;
+
+    /* A header without options, of IPv6 without others behind it: the length says it all. */
+    payload(r, NFT_PAYLOAD_NETWORK_HEADER, six ? 6 : 0, 1, REG);
+    is8(r, six ? IPPROTO_TCP : 0x45);
+    payload(r, NFT_PAYLOAD_NETWORK_HEADER, six ? 4 : 2, 2, REG);
+    payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, 12, 1, REG_AT(1));
+    mask(r, REG_AT(1), &upper, sizeof(upper));
+    in(r, set);
+}
+
+static void top4(struct nftnl_rule *r, uint32_t value)
+{
+    const uint8_t upper = 0xf0;
+
+    payload(r, NFT_PAYLOAD_NETWORK_HEADER, 16, 1, REG);
+    mask(r, REG, &upper, sizeof(upper));
+    is8(r, value);
+}
+
+static void top6(struct nftnl_rule *r, uint32_t value, uint32_t bits)
+{
+    uint16_t of = htons((uint16_t)bits);
+
+    payload(r, NFT_PAYLOAD_NETWORK_HEADER, 24, 2, REG);
+    mask(r, REG, &of, sizeof(of));
+    is_be16(r, value);
+}
+
+static void group_frame(struct nftnl_rule *r)
+{
+    const uint8_t bit = 1;
+
+    payload(r, NFT_PAYLOAD_LL_HEADER, 0, 1, REG);
+    mask(r, REG, &bit, sizeof(bit));
+    is8(r, bit);
+}
+
+static void arp_frame(struct nftnl_rule *r)
+{
+    /* What the frame itself says, for its sender chooses what the kernel takes it for: ARP, for Ethernet, of
+     * IPv4, with addresses of 6 and 4 bytes. */
+    static const uint8_t head[8] = {0x08, 0x06, 0x00, 0x01, 0x08, 0x00, 0x06, 0x04};
+
+    payload(r, NFT_PAYLOAD_LL_HEADER, 12, sizeof(head), REG);
+    compare(r, NFT_CMP_EQ, head, sizeof(head));
+}
+
+static void state(struct nftnl_rule *r, uint32_t bits)
+{
+    const uint32_t none = 0;
+
+    ct(r, NFT_CT_STATE);
+    mask(r, REG, &bits, sizeof(bits));
+    compare(r, NFT_CMP_NEQ, &none, sizeof(none));
+}
+
+static void mark_any(struct nftnl_rule *r)
+{
+    const uint32_t none = 0;
+
+    meta(r, NFT_META_MARK, REG);
+    compare(r, NFT_CMP_NEQ, &none, sizeof(none));
+}
+
+static void route_kind(struct nftnl_rule *r, const char *set)
+{
+    struct nftnl_expr *e = put(r, "fib");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_FIB_RESULT, NFT_FIB_RESULT_ADDRTYPE);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_FIB_FLAGS, NFTA_FIB_F_DADDR);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_FIB_DREG, REG);
+    in(r, set);
+}
+
+/* ---- deeds ---- */
+
+static void immediate(struct nftnl_rule *r, uint32_t value)
+{
+    struct nftnl_expr *e = put(r, "immediate");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_IMM_DREG, REG);
+    nftnl_expr_set(e, NFTNL_EXPR_IMM_DATA, &value, sizeof(value));
+}
+
+static void set_mark(struct nftnl_rule *r, uint32_t value)
+{
+    struct nftnl_expr *e;
+
+    immediate(r, value);
+    e = put(r, "meta");
+    nftnl_expr_set_u32(e, NFTNL_EXPR_META_KEY, NFT_META_MARK);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_META_SREG, REG);
+}
+
+static void set_ct_mark(struct nftnl_rule *r)
+{
+    struct nftnl_expr *e = put(r, "ct");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_CT_KEY, NFT_CT_MARK);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_CT_SREG, REG);
+}
+
+static void verdict(struct nftnl_rule *r, uint32_t code, const char *chain)
+{
+    struct nftnl_expr *e = put(r, "immediate");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_IMM_DREG, NFT_REG_VERDICT);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_IMM_VERDICT, code);
+    if (chain)
+        nftnl_expr_set_str(e, NFTNL_EXPR_IMM_CHAIN, chain);
+}
+
+static void queue(struct nftnl_rule *r, uint32_t number, bool bypass)
+{
+    struct nftnl_expr *e = put(r, "queue");
+
+    nftnl_expr_set_u16(e, NFTNL_EXPR_QUEUE_NUM, (uint16_t)number);
+    nftnl_expr_set_u16(e, NFTNL_EXPR_QUEUE_TOTAL, 1);
+    nftnl_expr_set_u16(e, NFTNL_EXPR_QUEUE_FLAGS, bypass ? NFT_QUEUE_FLAG_BYPASS : 0);
+}
+
+static void queue_xt(struct nftnl_rule *r, uint32_t number, bool bypass)
+{
+    struct nftnl_expr *e = put(r, "target");
+    /* The kernel wants it as long as its alignment makes it; libnftnl keeps and frees it. */
+    size_t size = (sizeof(struct xt_NFQ_info_v3) + 7) / 8 * 8;
+    struct xt_NFQ_info_v3 *info = calloc(1, size);
+
+    if (!info)
+        abort();
+    info->queuenum = (uint16_t)number;
+    info->queues_total = 1;
+    info->flags = bypass ? NFQ_FLAG_BYPASS : 0;
+    nftnl_expr_set_str(e, NFTNL_EXPR_TG_NAME, "NFQUEUE");
+    nftnl_expr_set_u32(e, NFTNL_EXPR_TG_REV, 3);
+    nftnl_expr_set(e, NFTNL_EXPR_TG_INFO, info, (uint32_t)size);
+}
+
+static void reject(struct nftnl_rule *r, uint32_t type, uint8_t code)
+{
+    struct nftnl_expr *e = put(r, "reject");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_REJECT_TYPE, type);
+    nftnl_expr_set_u8(e, NFTNL_EXPR_REJECT_CODE, code);
+}
+
+static void log_frame(struct nftnl_rule *r, uint32_t group, uint32_t bytes)
+{
+    struct nftnl_expr *e = put(r, "log");
+
+    nftnl_expr_set_u16(e, NFTNL_EXPR_LOG_GROUP, (uint16_t)group);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_LOG_SNAPLEN, bytes);
+}
+
+/* ---- rows ---- */
+
+static void ask_packet(struct nftnl_rule *r, const struct st_step *s)
+{
+    switch ((int)s->is) {
+    case ST_NFPROTO:
+        meta(r, NFT_META_NFPROTO, REG);
+        is8(r, s->value);
+        break;
+    case ST_NFPROTO_IN:
+        meta(r, NFT_META_NFPROTO, REG);
+        in(r, s->name);
+        break;
+    case ST_L4:
+        meta(r, NFT_META_L4PROTO, REG);
+        is8(r, s->value);
+        break;
+    case ST_L4_IN:
+        meta(r, NFT_META_L4PROTO, REG);
+        in(r, s->name);
+        break;
+    case ST_OIF:
+        meta(r, NFT_META_OIF, REG);
+        is32(r, s->value);
+        break;
+    case ST_IIF:
+        meta(r, NFT_META_IIF, REG);
+        is32(r, s->value);
+        break;
+    case ST_MARK:
+        meta(r, NFT_META_MARK, REG);
+        is32(r, s->value);
+        break;
+    case ST_MARK_ANY: mark_any(r); break;
+    case ST_LENGTH:
+        meta(r, NFT_META_LEN, REG);
+        is32(r, s->value);
+        break;
+    case ST_WIDE: route_kind(r, s->name); break;
+    case ST_DADDR4_TOP: top4(r, s->value); break;
+    case ST_DADDR6_TOP: top6(r, s->value, s->mask); break;
+    case ST_HOP_LIMIT:
+        payload(r, NFT_PAYLOAD_NETWORK_HEADER, 7, 1, REG);
+        is8(r, s->value);
+        break;
+    case ST_ICMP6_IN:
+        payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, 0, 1, REG);
+        in(r, s->name);
+        break;
+    case ST_OPEN4: open_set(r, false, s->name); break;
+    case ST_OPEN6: open_set(r, true, s->name); break;
+    case ST_NO_DATA4: no_data(r, false, s->name); break;
+    case ST_NO_DATA6: no_data(r, true, s->name); break;
+    case ST_GROUP_FRAME: group_frame(r); break;
+    case ST_ARP_FRAME: arp_frame(r); break;
+    }
+}
+
+static void ask_flow(struct nftnl_rule *r, const struct st_step *s)
+{
+    switch ((int)s->is) {
+    case ST_CT_MARK:
+        ct(r, NFT_CT_MARK);
+        is32(r, s->value);
+        break;
+    case ST_CT_MARK_IN:
+        ct(r, NFT_CT_MARK);
+        in(r, s->name);
+        break;
+    case ST_CT_STATE: state(r, s->value); break;
+    case ST_CT_DIRECTION:
+        ct(r, NFT_CT_DIRECTION);
+        is8(r, s->value);
+        break;
+    case ST_CT_DST4_IN:
+        ct_original(r, NFT_CT_DST_IP);
+        in(r, s->name);
+        break;
+    case ST_CT_DST6_IN:
+        ct_original(r, NFT_CT_DST_IP6);
+        in(r, s->name);
+        break;
+    case ST_CT_DST_PORT:
+        ct_original(r, NFT_CT_PROTO_DST);
+        is_be16(r, s->value);
+        break;
+    }
+}
+
+static void act(struct nftnl_rule *r, const struct st_step *s)
+{
+    switch ((int)s->is) {
+    case ST_SET_MARK: set_mark(r, s->value); break;
+    case ST_SET_CT_MARK:
+        immediate(r, s->value);
+        set_ct_mark(r);
+        break;
+    case ST_SET_CT_FROM_MARK:
+        meta(r, NFT_META_MARK, REG);
+        set_ct_mark(r);
+        break;
+    case ST_COUNT: put(r, "counter"); break;
+    case ST_LOG: log_frame(r, s->value, s->mask); break;
+    case ST_ACCEPT: verdict(r, NF_ACCEPT, NULL); break;
+    case ST_DROP: verdict(r, NF_DROP, NULL); break;
+    case ST_GOTO: verdict(r, (uint32_t)NFT_GOTO, s->name); break;
+    case ST_QUEUE: queue(r, s->value, s->mask); break;
+    case ST_QUEUE_XT: queue_xt(r, s->value, s->mask); break;
+    case ST_RESET: reject(r, NFT_REJECT_TCP_RST, 0); break;
+    case ST_UNREACHABLE: reject(r, NFT_REJECT_ICMPX_UNREACH, NFT_REJECT_ICMPX_PORT_UNREACH); break;
+    }
+}
+
+void st_nft_rule_add(struct st_nft_batch *b, const struct st_nft_place *at, const char *chain,
+                     const struct st_step *steps, uint8_t need)
+{
+    struct nlmsghdr *h = st_nft_message(b, NFT_MSG_NEWRULE, at->family, NLM_F_CREATE | NLM_F_APPEND, need);
+    struct nftnl_rule *r = nftnl_rule_alloc();
+
+    if (!r)
+        abort();
+    nftnl_rule_set_u32(r, NFTNL_RULE_FAMILY, at->family);
+    nftnl_rule_set_str(r, NFTNL_RULE_TABLE, at->table);
+    nftnl_rule_set_str(r, NFTNL_RULE_CHAIN, chain);
+    for (; steps->is != ST_STEP_END; steps++) {
+        ask_packet(r, steps);
+        ask_flow(r, steps);
+        act(r, steps);
+    }
+    nftnl_rule_nlmsg_build_payload(h, r);
+    nftnl_rule_free(r);
+    st_nft_add(b, h);
+}

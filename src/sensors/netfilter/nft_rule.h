@@ -1,0 +1,62 @@
+/* nft_rule: rules of nftables as rows of steps. A row is read from left to right: as long as each step that
+ * asks something is true, the next is taken. */
+#pragma once
+
+#include "sensors/netfilter/nft_batch.h"
+
+enum st_step_is {
+    ST_STEP_END,
+    /* about the packet */
+    ST_NFPROTO,     /* value */
+    ST_NFPROTO_IN,  /* set */
+    ST_L4,          /* value: IPPROTO_* */
+    ST_L4_IN,       /* set */
+    ST_OIF,         /* value: index */
+    ST_IIF,         /* value */
+    ST_MARK,        /* value */
+    ST_MARK_ANY,    /* other than 0 */
+    ST_LENGTH,      /* value: of all of it, in this hook */
+    ST_WIDE,        /* set: kinds of route that its destination has */
+    ST_DADDR4_TOP,  /* value: the first byte of the destination, where it is masked by the upper four bits */
+    ST_DADDR6_TOP,  /* value, mask: the first two bytes of the destination */
+    ST_HOP_LIMIT,   /* value: of IPv6 */
+    ST_ICMP6_IN,    /* set: types */
+    ST_OPEN4,       /* set: destination . protocol . port */
+    ST_OPEN6,       /* set */
+    ST_NO_DATA4,    /* set: length . TCP's own header */
+    ST_NO_DATA6,    /* set */
+    ST_GROUP_FRAME, /* the frame is for more than one */
+    ST_ARP_FRAME,   /* Ethernet, IPv4 */
+    /* about its flow */
+    ST_CT_MARK,      /* value */
+    ST_CT_MARK_IN,   /* set */
+    ST_CT_STATE,     /* value: NF_CT_STATE_BIT()s, one of which holds */
+    ST_CT_DIRECTION, /* value */
+    ST_CT_DST4_IN,   /* set: destination of the flow as its beginner wrote it */
+    ST_CT_DST6_IN,   /* set */
+    ST_CT_DST_PORT,  /* value, likewise */
+    /* what is done */
+    ST_SET_MARK,         /* value */
+    ST_SET_CT_MARK,      /* value */
+    ST_SET_CT_FROM_MARK, /* the flow's mark is the packet's */
+    ST_COUNT,
+    ST_LOG, /* value: group; mask: how many bytes */
+    /* the end of it */
+    ST_ACCEPT,
+    ST_DROP,
+    ST_GOTO,        /* set: a chain */
+    ST_QUEUE,       /* value: number; mask: bypass. By the native expression */
+    ST_QUEUE_XT,    /* the same by the target of iptables, for kernels that have no other */
+    ST_RESET,       /* TCP only */
+    ST_UNREACHABLE, /* ICMP */
+};
+
+struct st_step {
+    enum st_step_is is;
+    uint32_t value, mask;
+    const char *name; /* of a set or a chain */
+};
+
+/* Steps up to ST_STEP_END. */
+void st_nft_rule_add(struct st_nft_batch *b, const struct st_nft_place *at, const char *chain,
+                     const struct st_step *steps, uint8_t need);

@@ -1,0 +1,241 @@
+#include "sensors/netfilter/ruleset.h"
+
+#include "sensors/netfilter/ruleset_private.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netlink.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#ifndef NFT_TABLE_F_PERSIST
+#define NFT_TABLE_F_PERSIST 0x4
+#endif
+
+#define WHOLE_ROOM (128 * 1024)
+#define SMALL_ROOM (3 * ST_NFT_ROOM)
+
+struct small {
+    struct st_nft_batch b;
+    _Alignas(struct nlmsghdr) char room[SMALL_ROOM];
+};
+
+/* ---- installing ---- */
+
+/* What an earlier run left. */
+struct leftover {
+    bool inet, netdev;
+};
+
+static int try_install(struct st_ruleset *r, const struct st_ruleset_order *order,
+                       const struct leftover *leftover, uint8_t *need, struct st_error *err)
+{
+    st_auto_free char *room = st_xmalloc(WHOLE_ROOM);
+    uint32_t flags = r->owner ? NFT_TABLE_F_OWNER | NFT_TABLE_F_PERSIST : 0;
+    struct st_nft_batch b;
+
+    st_nft_begin(&b, room, WHOLE_ROOM);
+    if (leftover->inet)
+        st_nft_table_delete(&b, &st_ruleset_inet, ST_NEED_NOTHING);
+    if (leftover->netdev)
+        st_nft_table_delete(&b, &st_ruleset_netdev, ST_NEED_NOTHING);
+    st_nft_table_add(&b, &st_ruleset_inet, flags, ST_NEED_TABLE);
+    if (r->egress)
+        st_nft_table_add(&b, &st_ruleset_netdev, flags, ST_NEED_NETDEV);
+    st_ruleset_build(&b, r, order);
+    return st_nft_commit(&b, r->fd, need, err);
+}
+
+/* Does without what was refused, or replaces what was in the way. false: nothing to be done. */
+static bool give_way(struct st_ruleset *r, struct leftover *leftover, uint8_t need, int errnum)
+{
+    bool *what = NULL, *in_the_way = NULL;
+
+    if (need == ST_NEED_TABLE) {
+        what = &r->owner;
+        in_the_way = &leftover->inet;
+    } else if (need == ST_NEED_NETDEV) {
+        what = &r->egress;
+        in_the_way = &leftover->netdev;
+    } else if (need == ST_NEED_QUEUE)
+        what = &r->native_queue;
+    else if (need == ST_NEED_ROUTE_KIND)
+        what = &r->route_kind;
+    if (errnum == EEXIST && in_the_way && !*in_the_way)
+        return *in_the_way = true;
+    if (!what || !*what || errnum == EPERM || errnum == EEXIST)
+        return false;
+    *what = false;
+    return true;
+}
+
+void st_ruleset_adopt(struct st_ruleset *r, int fd, const struct st_ruleset_order *order)
+{
+    *r = (struct st_ruleset){.fd = fd,
+                             .queue = order->queue,
+                             .enforce = order->enforce,
+                             .dead_man = order->dead_man,
+                             .stamp = order->stamp,
+                             .owner = true,
+                             .native_queue = true,
+                             .egress = true,
+                             .route_kind = true,
+                             .log = true};
+}
+
+int st_ruleset_install(struct st_ruleset *r, int fd, const struct st_ruleset_order *order,
+                       struct st_error *err)
+{
+    struct leftover leftover = {0};
+    struct st_error attempt = {0};
+    uint8_t need;
+    int rc;
+
+    if (order->stamp == 0 || order->n_resolvers > ST_RULESET_RESOLVERS)
+        return st_fail(err, EINVAL, "rules of the network: no stamp, or more than %d resolvers",
+                       ST_RULESET_RESOLVERS);
+    st_ruleset_adopt(r, fd, order);
+    do
+        rc = try_install(r, order, &leftover, &need, &attempt);
+    while (rc < 0 && give_way(r, &leftover, need, -rc));
+    return rc < 0 ? st_fail(err, -rc, "rules of the network: %s", attempt.msg) : 0;
+}
+
+/* ---- what changes while they are in place ---- */
+
+static int commit(struct st_ruleset *r, struct small *s, const char *what, struct st_error *err)
+{
+    if (st_nft_commit(&s->b, r->fd, NULL, err) < 0)
+        return st_wrap(err, "%s", what);
+    return 0;
+}
+
+static int open_once(struct st_ruleset *r, const char *set, const struct st_nft_keys *keys, bool again,
+                     struct st_error *err)
+{
+    struct small s;
+
+    st_nft_begin(&s.b, s.room, sizeof(s.room));
+    if (again)
+        st_nft_keys_put(&s.b, &st_ruleset_inet, set, keys, ST_NFT_DELETE);
+    st_nft_keys_put(&s.b, &st_ruleset_inet, set, keys, ST_NFT_ADD_NEW);
+    return commit(r, &s, "open a destination", err);
+}
+
+int st_ruleset_open(struct st_ruleset *r, const struct st_addr *addr, uint8_t protocol, uint16_t port,
+                    uint64_t timeout_ms, struct st_error *err)
+{
+    size_t len = addr->family == 4 ? 4 : 16;
+    uint8_t key[24] = {0};
+    const struct st_nft_keys keys = {key, 1, (uint32_t)len + 8, timeout_ms};
+    const char *set = addr->family == 4 ? ST_SET_OPEN4 : ST_SET_OPEN6;
+    struct st_error attempt = {0};
+    bool again = false;
+
+    memcpy(key, addr->bytes, len);
+    key[len] = protocol;
+    key[len + 4] = (uint8_t)(port >> 8);
+    key[len + 5] = (uint8_t)port;
+    /* An element that is there keeps its old time unless it goes first; one that is not can't go. It may run
+     * out between the two questions. */
+    for (int i = 0; i < 4; i++) {
+        int rc = open_once(r, set, &keys, again, &attempt);
+
+        if (rc >= 0)
+            return rc;
+        if (rc != (again ? -ENOENT : -EEXIST))
+            break;
+        again = !again;
+    }
+    return st_fail(err, attempt.errnum, "%s", attempt.msg);
+}
+
+int st_ruleset_close_all(struct st_ruleset *r, struct st_error *err)
+{
+    struct small s;
+
+    st_nft_begin(&s.b, s.room, sizeof(s.room));
+    st_nft_set_flush(&s.b, &st_ruleset_inet, ST_SET_OPEN4);
+    st_nft_set_flush(&s.b, &st_ruleset_inet, ST_SET_OPEN6);
+    return commit(r, &s, "close what is open", err);
+}
+
+int st_ruleset_renew(struct st_ruleset *r, struct st_error *err)
+{
+    const char *half = r->odd ? ST_SET_ALIVE_B : ST_SET_ALIVE_A;
+    struct small s;
+    int rc;
+
+    st_nft_begin(&s.b, s.room, sizeof(s.room));
+    st_nft_set_flush(&s.b, &st_ruleset_inet, half);
+    st_ruleset_build_alive(&s.b, r, half);
+    rc = commit(r, &s, "renew the dead man's switch", err);
+    if (rc == 0)
+        r->odd = !r->odd;
+    return rc;
+}
+
+int st_ruleset_cut(struct st_ruleset *r, struct st_error *err)
+{
+    struct small s;
+
+    st_nft_begin(&s.b, s.room, sizeof(s.room));
+    st_nft_set_flush(&s.b, &st_ruleset_inet, ST_SET_ALIVE_A);
+    st_nft_set_flush(&s.b, &st_ruleset_inet, ST_SET_ALIVE_B);
+    return commit(r, &s, "cut the network", err);
+}
+
+/* ---- devices ---- */
+
+static int try_guard(struct st_ruleset *r, const char *device, uint8_t *need, struct st_error *err)
+{
+    st_auto_free char *room = st_xmalloc(WHOLE_ROOM);
+    struct st_nft_batch b;
+
+    st_nft_begin(&b, room, WHOLE_ROOM);
+    st_ruleset_build_guard(&b, r, device);
+    return st_nft_commit(&b, r->fd, need, err);
+}
+
+int st_ruleset_guard(struct st_ruleset *r, const char *device, struct st_error *err)
+{
+    struct st_error attempt = {0};
+    uint8_t need;
+    int rc;
+
+    if (!r->egress)
+        return st_fail(err, EOPNOTSUPP, "guard of %s: the kernel has no hook for it", device);
+    if (strnlen(device, IF_NAMESIZE) >= IF_NAMESIZE)
+        return st_fail(err, EINVAL, "guard of a device: its name is too long");
+    rc = try_guard(r, device, &need, &attempt);
+    if (rc < 0 && need == ST_NEED_LOG) {
+        r->log = false;
+        rc = try_guard(r, device, &need, &attempt);
+    }
+    return rc < 0 ? st_fail(err, -rc, "guard of %s: %s", device, attempt.msg) : 0;
+}
+
+static int remove_table(struct st_ruleset *r, const struct st_nft_place *at, struct st_error *err)
+{
+    struct st_error attempt = {0};
+    struct small s;
+    int rc;
+
+    st_nft_begin(&s.b, s.room, sizeof(s.room));
+    st_nft_table_delete(&s.b, at, ST_NEED_NOTHING);
+    rc = commit(r, &s, "remove the rules", &attempt);
+    return rc < 0 && rc != -ENOENT && rc != -EOPNOTSUPP && rc != -EAFNOSUPPORT
+               ? st_fail(err, -rc, "%s", attempt.msg)
+               : 0;
+}
+
+int st_ruleset_remove(struct st_ruleset *r, struct st_error *err)
+{
+    int inet = remove_table(r, &st_ruleset_inet, err), netdev = remove_table(r, &st_ruleset_netdev, err);
+
+    return inet < 0 ? inet : netdev;
+}

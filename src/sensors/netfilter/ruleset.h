@@ -1,0 +1,75 @@
+/* ruleset: our rules in a container's network namespace. They hold no policy, only what was decided: what is
+ * not is queued, and the mark of the verdict becomes the mark of the flow (docs/network.md).
+ *
+ * Whoever holds the socket by which they were installed can change them, also another process; a process
+ * that does not can't, where the kernel knows owners. They stay when all of us are gone. */
+#pragma once
+
+#include "base/error.h"
+#include "model/addr.h"
+
+#include <stddef.h>
+
+/* Of a packet, in the queue's verdict, and then of its flow. 0: nothing is decided. */
+enum st_mark {
+    ST_MARK_OPEN = 1, /* goes as it likes */
+    ST_MARK_NAME,     /* whom it means is yet to be told: packets with data are queued */
+    ST_MARK_COUNT,    /* its bytes are limited: packets with data are queued */
+    ST_MARK_DNS,      /* every packet is queued, both ways */
+    ST_MARK_REFUSED   /* nothing goes: TCP is reset, UDP answered by ICMP, the rest dropped */
+};
+
+#define ST_RULESET_RESOLVERS 32   /* as many, of each family */
+#define ST_RULESET_ALIVE_MS 2000  /* without a renewal, nothing leaves after this */
+#define ST_RULESET_OPEN_MAX 65536 /* destinations, of each family */
+
+struct st_ruleset_order {
+    uint16_t queue;
+    bool enforce;   /* false: audit: what nobody reads or judges goes through */
+    bool dead_man;  /* needs st_ruleset_renew() each second */
+    uint32_t stamp; /* random, not 0, known to nobody: what has not passed our rules does not bear it */
+    const struct st_addr *resolvers;
+    size_t n_resolvers;
+};
+
+struct st_ruleset {
+    int fd; /* borrowed */
+    uint16_t queue;
+    bool enforce, dead_man;
+    uint32_t stamp;
+    /* What the kernel could. */
+    bool owner;        /* nobody else can change the rules, and they stay when we die */
+    bool native_queue; /* else by the target of iptables */
+    bool egress;       /* devices can be guarded */
+    bool route_kind;   /* else only addresses that look like it count as multicast */
+    bool log;          /* what a guard drops is logged (nflog.h); known after the first guard */
+    bool odd;          /* which half is renewed next */
+};
+
+/* All at once, or nothing. fd is a socket of the namespace (st_nfsock_open()), which stays the caller's. What
+ * an earlier run left there is replaced; -EPERM: somebody who lives owns it. */
+int st_ruleset_install(struct st_ruleset *r, int fd, const struct st_ruleset_order *order,
+                       struct st_error *err);
+
+/* For a process that inherits the socket of an installed one. */
+void st_ruleset_adopt(struct st_ruleset *r, int fd, const struct st_ruleset_order *order);
+
+/* New flows to there need no judgement, for so long, or for ever (0); again: from now on. When this returns,
+ * it holds. protocol: TCP, UDP, UDP-Lite, SCTP, DCCP. */
+int st_ruleset_open(struct st_ruleset *r, const struct st_addr *addr, uint8_t protocol, uint16_t port,
+                    uint64_t timeout_ms, struct st_error *err);
+
+/* No destination is open any more; flows that are go on. */
+int st_ruleset_close_all(struct st_ruleset *r, struct st_error *err);
+
+/* The dead man's switch, each second. */
+int st_ruleset_renew(struct st_ruleset *r, struct st_error *err);
+
+/* At once, and for good unless renewed: nothing leaves but by lo. */
+int st_ruleset_cut(struct st_ruleset *r, struct st_error *err);
+
+/* Only what passed our rules leaves by this device (never lo): what a packet socket writes does not. Again:
+ * no harm. -EOPNOTSUPP: the kernel has no such hook. */
+int st_ruleset_guard(struct st_ruleset *r, const char *device, struct st_error *err);
+
+int st_ruleset_remove(struct st_ruleset *r, struct st_error *err);
