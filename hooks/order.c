@@ -52,6 +52,7 @@ static void write_network(struct st_jw *w, const struct st_order_input *in)
     st_jw_kbool(w, "let_host", c->host_network == ST_LET);
     st_jw_kbool(w, "let_net_admin", c->net_admin == ST_LET);
     st_jw_kbool(w, "net_admin", in->net_admin);
+    st_jw_kbool(w, "net_raw", in->net_raw);
     st_jw_key(w, "resolvers");
     st_jw_array(w);
     for (char *const *r = c->resolvers; r && *r; r++)

@@ -18,6 +18,7 @@ struct st_order_input {
     const char *listener;       /* socket for seccomp notifications; NULL: nothing is notified */
     int listener_fd;            /* as the monitor has it, bound; -1: it is not */
     bool net_admin;             /* the container may change its network namespace */
+    bool net_raw;               /* it can make packets of any kind */
     const char *floor;          /* note of the floor, JSON; NULL: there is none */
 };
 

@@ -45,7 +45,7 @@ or give --with-libocispec=DIR. contrib/quickstart.sh deps does all of this.])])
   AC_SUBST([OCISPEC_LIBS])
 ])
 
-dnl ST_STATIC_PROGRAMS: can runtime, hook and monitor be linked -static-pie with these libraries?
+dnl ST_STATIC_PROGRAMS: can runtime and hook be linked -static-pie with these libraries?
 AC_DEFUN([ST_STATIC_PROGRAMS], [
   AS_IF([test "x$enable_static_programs" != xno], [
     AC_MSG_CHECKING([whether programs link statically])
@@ -61,10 +61,16 @@ AC_DEFUN([ST_STATIC_PROGRAMS], [
       [AC_MSG_ERROR([--enable-static-programs: a static archive is missing (libc6-dev and the -dev packages carry them)])])
     enable_static_programs=$st_static])
   AS_IF([test "x$enable_static_programs" = xyes],
-    [ST_STATIC_LDFLAGS=-static-pie; YAJL_STATIC_LIBS=-lyajl_s],
+    [ST_STATIC_LDFLAGS=-static-pie; YAJL_STATIC_LIBS=-lyajl_s
+     ST_ARCHIVES_ON=-Wl,-Bstatic; ST_ARCHIVES_OFF=-Wl,-Bdynamic],
     [YAJL_STATIC_LIBS=$YAJL_LIBS
      AS_IF([test "x$enable_hardening" = xyes], [ST_STATIC_LDFLAGS=-pie])])
   AC_SUBST([YAJL_STATIC_LIBS])
+  dnl The monitor: libmnl and its sisters come as shared libraries only; all else as in the other programs.
+  AS_IF([test "x$enable_hardening" = xyes], [ST_MONITOR_LDFLAGS=-pie])
+  AC_SUBST([ST_MONITOR_LDFLAGS])
+  AC_SUBST([ST_ARCHIVES_ON])
+  AC_SUBST([ST_ARCHIVES_OFF])
 ])
 
 dnl ST_HAVE_LIBFUZZER: --enable-fuzzers links libFuzzer, which only clang has.

@@ -91,7 +91,8 @@ struct st_ev_network { /* egress: remote is the destination; ingress: the peer *
     enum st_host_source host_source;
     struct st_addr addr;
     uint16_t port;
-    uint8_t protocol; /* IPPROTO_* */
+    uint16_t local_port; /* the container's own; 0: not known */
+    uint8_t protocol;    /* IPPROTO_* */
     enum st_net_state state;
     int64_t bytes_sent, bytes_received, packets_sent, packets_received, duration_ms; /* ST_UNKNOWN */
     bool blocked;

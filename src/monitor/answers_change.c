@@ -330,6 +330,7 @@ bool st_answer_reload(struct st_worker *w, struct st_client *client, const struc
         return answer_unrecorded(out);
     }
     swap_in(w, st_steal_ptr(&new));
+    st_network_reconsider(&w->network);
     st_worker_write_state(w, &err); /* only for those who look without asking */
     return true;
 }

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-static int drop_capabilities(struct st_error *err)
+static int drop_capabilities(bool network, struct st_error *err)
 {
     capng_clear(CAPNG_SELECT_ALL);
     /* Exit status, command line and root of the container's processes in /proc. */
@@ -16,6 +16,8 @@ static int drop_capabilities(struct st_error *err)
         return st_fail(err, EPERM, "set of capabilities");
     /* Paths that the container is about to use are walked to their end, through directories of any owner. */
     if (capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_DAC_READ_SEARCH) < 0)
+        return st_fail(err, EPERM, "set of capabilities");
+    if (network && capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_NET_ADMIN) < 0)
         return st_fail(err, EPERM, "set of capabilities");
     if (capng_apply(CAPNG_SELECT_ALL) < 0)
         return st_fail(err, EPERM, "drop capabilities");
@@ -140,11 +142,11 @@ static int load_filter(struct st_error *err)
 }
 #endif
 
-int st_confine_worker(struct st_error *err)
+int st_confine_worker(bool network, struct st_error *err)
 {
     if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return st_fail_errno(err, "confine the worker");
-    if (drop_capabilities(err) < 0)
+    if (drop_capabilities(network, err) < 0)
         return -err->errnum;
     return load_filter(err);
 }

@@ -3,6 +3,9 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
+
 /* No new privileges, capabilities down to reading /proc of others, a seccomp filter that kills on
- * anything that a worker has no business with. Files that need more are opened before. */
-int st_confine_worker(struct st_error *err);
+ * anything that a worker has no business with. Files that need more are opened before. network: it keeps
+ * CAP_NET_ADMIN, without which the kernel takes no verdict; it can make no socket to use it elsewhere. */
+int st_confine_worker(bool network, struct st_error *err);

@@ -13,6 +13,7 @@ enum st_link_kind {
     ST_LINK_RECORDED,  /* a recovering worker has recorded the failure of the one before it; once */
     ST_LINK_DONE,      /* the container has ended and the trace is sealed; exits next */
     ST_LINK_KILL,      /* kill the container (value: why, enum st_link_why) */
+    ST_LINK_NETWORK,   /* with the socket that owns the rules of the network; once, before READY */
     /* warden to worker */
     ST_LINK_MEET, /* the container's first process is value; once, to a worker that was started before it */
     ST_LINK_STALLED, /* you stood still for value ms; the container was frozen meanwhile and runs again */
@@ -28,5 +29,11 @@ struct st_link_message {
 /* 0 or -errno. A message is sent and received whole (SOCK_SEQPACKET). */
 int st_link_send(int fd, enum st_link_kind kind, int64_t value, const char *text);
 
+/* The same with an fd, which stays the sender's. */
+int st_link_send_fd(int link, enum st_link_kind kind, int fd);
+
 /* 1: got one; 0: the other side is gone; -EAGAIN: none waits; other negative: not a message. */
 int st_link_receive(int fd, struct st_link_message *out);
+
+/* The same where an fd may come with it: the caller's from then on; -1: none did. */
+int st_link_receive_fd(int fd, struct st_link_message *out, int *passed);

@@ -26,6 +26,11 @@ libmonitor_a_SOURCES = \
 	%D%/link.c %D%/link.h \
 	%D%/loop.c %D%/loop.h \
 	%D%/mutations.c %D%/mutations.h \
+	%D%/network.c %D%/network.h %D%/network_private.h \
+	%D%/network_dns.c \
+	%D%/network_end.c \
+	%D%/network_flow.c \
+	%D%/network_name.c \
 	%D%/news.c %D%/news.h \
 	%D%/opened.c %D%/opened.h \
 	%D%/order.c %D%/order.h \
@@ -53,6 +58,7 @@ libmonitor_a_CPPFLAGS = $(AM_CPPFLAGS) $(SECCOMP_CFLAGS) $(CAPNG_CFLAGS)
 
 pkglibexec_PROGRAMS += sandtrace-monitor
 sandtrace_monitor_SOURCES = %D%/main.c %D%/no_nss.c
-sandtrace_monitor_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
-sandtrace_monitor_LDADD = libmonitor.a libsensors.a librespond.a libaudit.a libpolicy.a libmodel.a libbase.a \
-	$(BASE_LIBS) $(SODIUM_LIBS) $(SECCOMP_LIBS) $(CAPNG_LIBS)
+sandtrace_monitor_LDFLAGS = $(AM_LDFLAGS) $(ST_MONITOR_LDFLAGS)
+sandtrace_monitor_LDADD = libmonitor.a libsensors.a libsensorsnf.a libsensorsnet.a librespond.a libaudit.a libpolicy.a \
+	libmodel.a libbase.a $(ST_ARCHIVES_ON) $(BASE_LIBS) $(SODIUM_LIBS) $(SECCOMP_LIBS) $(CAPNG_LIBS) $(ST_ARCHIVES_OFF) \
+	$(NETFILTER_LIBS)

@@ -222,11 +222,12 @@ static void end(struct st_pipeline *p, struct st_event *ev, struct st_verdict *v
         p->kill(p->ctx);
 }
 
-static void find_verdict(struct st_pipeline *p, const struct st_event *ev, struct st_verdict *v)
+static void find_verdict(struct st_pipeline *p, struct st_counters *counters, const struct st_event *ev,
+                         struct st_verdict *v)
 {
     const char *grant;
 
-    st_policy_eval(p->policy, p->counters, ev, v);
+    st_policy_eval(p->policy, counters, ev, v);
     if (v->result == ST_ALLOW)
         return;
     grant = st_grants_cover(&p->grants, ev);
@@ -237,19 +238,47 @@ static void find_verdict(struct st_pipeline *p, const struct st_event *ev, struc
     v->reason = ST_STR_LIT("approved for this run");
 }
 
-void st_pipeline_use(struct st_pipeline *p, const struct st_event *seen, struct st_operation *op,
+bool st_pipeline_would_let(struct st_pipeline *p, const struct st_event *ev, struct st_verdict *v)
+{
+    if (p->probed != p->policy) {
+        st_counters_free(p->probe);
+        p->probe = st_counters_new(p->policy);
+        p->probed = p->policy;
+    }
+    find_verdict(p, p->probe, ev, v);
+    return v->result == ST_ALLOW;
+}
+
+void st_pipeline_respond(struct st_pipeline *p, const struct st_event *seen, struct st_verdict *v,
+                         struct st_operation *op, int64_t seen_ns)
+{
+    struct st_event ev = *seen;
+
+    switch (response_of(p, v)) {
+    case ST_RESPOND_RECORD: let_by(p, &ev, v, op); break;
+    case ST_RESPOND_DENY: refuse(p, &ev, v, op); break;
+    case ST_RESPOND_PAUSE: pause(p, &ev, v, op, seen_ns); break;
+    case ST_RESPOND_KILL: end(p, &ev, v, op); break;
+    }
+}
+
+void st_pipeline_use(struct st_pipeline *p, const struct st_event *ev, struct st_operation *op,
                      int64_t seen_ns)
 {
     struct st_verdict v = {0};
-    struct st_event ev = *seen;
 
-    find_verdict(p, &ev, &v);
-    switch (response_of(p, &v)) {
-    case ST_RESPOND_RECORD: let_by(p, &ev, &v, op); break;
-    case ST_RESPOND_DENY: refuse(p, &ev, &v, op); break;
-    case ST_RESPOND_PAUSE: pause(p, &ev, &v, op, seen_ns); break;
-    case ST_RESPOND_KILL: end(p, &ev, &v, op); break;
-    }
+    find_verdict(p, p->counters, ev, &v);
+    st_pipeline_respond(p, ev, &v, op, seen_ns);
+}
+
+void st_pipeline_outcome(struct st_pipeline *p, const struct st_event *ev)
+{
+    struct st_operation none = ST_OPERATION_NONE;
+    struct st_verdict v = {0};
+
+    find_verdict(p, p->counters, ev, &v);
+    v.response = ST_RESPOND_RECORD;
+    st_pipeline_respond(p, ev, &v, &none, 0);
 }
 
 void st_pipeline_refuse(struct st_pipeline *p, const struct st_event *seen, struct st_operation *op,

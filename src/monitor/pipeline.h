@@ -22,6 +22,8 @@ struct st_pipeline {
     struct st_watch *watch;
     struct st_policy *policy;
     struct st_counters *counters;
+    struct st_counters *probe; /* of questions that do not count; NULL: none was asked of this policy */
+    struct st_policy *probed;  /* the policy that it is of */
     struct st_trace *trace;
     struct st_fold *fold; /* repeated permitted uses; NULL: each is a record */
     uint64_t
@@ -45,6 +47,19 @@ void st_pipeline_use(struct st_pipeline *p, const struct st_event *ev, struct st
 /* A use that is refused whatever the policy says, because what watches depends on it. */
 void st_pipeline_refuse(struct st_pipeline *p, const struct st_event *ev, struct st_operation *op,
                         const char *reason);
+
+/* What would be said of it; nothing is counted, recorded or done. The reason is valid until the next
+ * question.
+ */
+bool st_pipeline_would_let(struct st_pipeline *p, const struct st_event *ev, struct st_verdict *v);
+
+/* A use whose verdict is found already, such as an anomaly that no rule of the policy is about. */
+void st_pipeline_respond(struct st_pipeline *p, const struct st_event *ev, struct st_verdict *v,
+                         struct st_operation *op, int64_t seen_ns);
+
+/* What came of a use that was judged when it began: judged again with what is known now, counted and
+ * recorded; nothing else is done about it. */
+void st_pipeline_outcome(struct st_pipeline *p, const struct st_event *ev);
 
 /* A record of our own (lifecycle, sensor …), without a verdict to find. force: on disk before it returns. */
 int st_pipeline_note(struct st_pipeline *p, enum st_event_type type, enum st_tier tier, const char *json,

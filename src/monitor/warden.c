@@ -11,6 +11,7 @@
 #include "respond/freezer.h"
 #include "respond/kill.h"
 #include "sensors/fan.h"
+#include "sensors/netfilter/ruleset.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define CHECK_NS 400000000LL /* a worker that stands still is found after one to two of these */
 #define MOVE_NS 2000000000LL
@@ -152,11 +154,26 @@ static void on_errand(struct warden *w)
 
 /* ---- freezing ---- */
 
+/* Flows that go on without asking anybody must not outlive who watches them. */
+static void cut_network(const struct warden *w)
+{
+    struct st_ruleset rules;
+    const struct st_ruleset_order order = {0};
+    struct st_error err = {0};
+
+    if (w->watch->network < 0)
+        return;
+    st_ruleset_adopt(&rules, w->watch->network, &order);
+    st_ruleset_cut(&rules, &err);
+}
+
 static void freeze(struct warden *w)
 {
     int64_t start = st_now_mono_ns();
     const struct st_cgroup *cg = &w->watch->cgroup;
 
+    if (w->phase != STALLED)
+        cut_network(w);
     w->loss.frozen = false;
     if (!w->watch->can_freeze) {
         st_kill_container(cg, w->watch->life.pidfd, KILL_NS);
@@ -362,8 +379,14 @@ static void on_recorded(struct warden *w)
 }
 
 /* Which message is expected when; anything else comes from a worker gone wrong. */
-static void on_message(struct warden *w, const struct st_link_message *m)
+static void on_message(struct warden *w, const struct st_link_message *m, int passed)
 {
+    if (m->kind == ST_LINK_NETWORK && w->phase == STARTING && passed >= 0 && w->watch->network < 0) {
+        w->watch->network = passed;
+        return;
+    }
+    if (passed >= 0)
+        close(passed);
     if (m->kind == ST_LINK_READY && w->phase == STARTING) {
         on_ready(w);
     } else if (m->kind == ST_LINK_FAILED && w->phase == STARTING) {
@@ -386,12 +409,14 @@ static void on_message(struct warden *w, const struct st_link_message *m)
 static void on_link(struct warden *w)
 {
     struct st_link_message m;
-    int rc = st_link_receive(w->link, &m);
+    int passed, rc = st_link_receive_fd(w->link, &m, &passed);
 
     if (rc == 1) {
-        on_message(w, &m);
+        on_message(w, &m, passed);
         return;
     }
+    if (passed >= 0)
+        close(passed);
     if (rc == -EAGAIN)
         return;
     /* Gone, or not a message: the exit status tells the rest. */

@@ -58,6 +58,7 @@ int st_watch_open(struct st_watch *w, const char *order, size_t len, struct st_e
                            .fan = -1,
                            .worker_epfd = -1,
                            .errands = -1,
+                           .network = -1,
                            .warden = getpid()};
     if (open_all(w, order, len, err) < 0) {
         st_watch_close(w);
@@ -101,6 +102,7 @@ void st_watch_close(struct st_watch *w)
     w->pulse = NULL;
     st_close(&w->worker_epfd);
     st_close(&w->fan);
+    st_close(&w->network);
     st_cgroup_close(&w->cgroup);
     st_lifecycle_close(&w->life);
     st_order_free(&w->order);

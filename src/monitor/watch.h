@@ -20,6 +20,7 @@ struct st_watch {
     int fan; /* fanotify group, held by both, so that the death of one allows nothing; -1: not watched */
     struct st_pulse *pulse; /* shared memory */
     int worker_epfd;        /* of the present worker; readable while work waits for it */
+    int network;            /* socket that owns the rules of the container's network; -1: there are none */
     int errands;            /* worker's end of the socket to the warden's performers; -1: none */
     pid_t warden;
     int64_t started_ns; /* monotonic */

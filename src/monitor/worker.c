@@ -91,6 +91,8 @@ static int seal(struct st_worker *w, struct st_error *err)
         return st_trace_force(w->pipeline.trace, err);
     if (st_pipeline_unfold(&w->pipeline, INT64_MAX, err) < 0)
         return -err->errnum;
+    if (!w->summed)
+        st_network_drain(&w->network);
     if (!w->summed && sum_up(w, err) < 0)
         return -err->errnum;
     w->summed = true;
@@ -168,7 +170,8 @@ static int64_t next_deadline(void *ctx)
     if (w->retry_ns)
         return w->retry_ns;
     return earliest(earliest(st_trace_deadline(w->pipeline.trace), w->poll_ns ? w->poll_ns : -1),
-                    earliest(st_pipeline_deadline(&w->pipeline), st_bus_deadline(&w->bus)));
+                    earliest(earliest(st_pipeline_deadline(&w->pipeline), st_bus_deadline(&w->bus)),
+                             st_network_deadline(&w->network)));
 }
 
 /* What was missed meanwhile is declared before anything goes on. */
@@ -215,6 +218,7 @@ static void on_deadline(void *ctx)
         on_trace_failure(w, &err);
     st_pipeline_tick(&w->pipeline);
     st_bus_tick(&w->bus);
+    st_network_tick(&w->network);
     if (w->poll_ns) {
         w->poll_ns = st_now_mono_ns() + POLL_NS;
         on_group_event(w, 0);
@@ -228,6 +232,7 @@ static void on_warden_lost(struct st_worker *w)
 {
     w->warden_lost = true;
     st_loop_remove(&w->loop, w->link);
+    st_network_cut(&w->network);
     if (w->watch->can_freeze) {
         st_freezer_ask(&w->watch->cgroup);
         st_freezer_confirm(&w->watch->cgroup, w->watch->fan, 1000000000);
@@ -335,6 +340,8 @@ static int attach(struct st_worker *w, struct st_error *err)
     }
     if (w->mutations.notify && st_mutations_attach(&w->mutations, &w->loop, err) < 0)
         return -err->errnum;
+    if (st_network_attach(&w->network, &w->loop, err) < 0)
+        return -err->errnum;
     w->pipeline.ctx = w;
     w->pipeline.trace_failed = on_trace_failure;
     w->pipeline.kill = on_kill;
@@ -352,6 +359,7 @@ static void leave(struct st_worker *w)
 {
     st_trace_close(w->pipeline.trace);
     st_mutations_close(&w->mutations);
+    st_network_close(&w->network);
     if (w->warden_lost)
         st_watch_remove(w->watch);
     else
@@ -405,7 +413,7 @@ static int run(struct st_worker *w)
     }
     st_link_send(w->link, w->loss ? ST_LINK_RECORDED : ST_LINK_READY, 0, NULL);
     /* The container can't have said a word yet: being confined is due before it is listened to. */
-    if (st_confine_worker(&err) < 0 || st_loop_run(&w->loop) < 0)
+    if (st_confine_worker(w->network.on, &err) < 0 || st_loop_run(&w->loop) < 0)
         return 1;
     if (w->trace_lost)
         return ST_WORKER_TRACE_LOST;

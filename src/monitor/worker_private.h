@@ -6,6 +6,7 @@
 #include "monitor/engines.h"
 #include "monitor/files.h"
 #include "monitor/mutations.h"
+#include "monitor/network.h"
 #include "monitor/news.h"
 #include "monitor/pipeline.h"
 #include "monitor/record.h"
@@ -25,6 +26,7 @@ struct st_worker {
     struct st_pipeline pipeline; /* policy, trace, pauses */
     struct st_files files;
     struct st_mutations mutations;
+    struct st_network network;
     bool exited; /* the first process has ended; others may still be in the group */
     bool summed; /* the summary of the file system is */
     bool sealed; /* stop record and final checkpoint are in the trace, or in its batch */

@@ -1,6 +1,7 @@
 /* worker_start: opens all that a worker needs while it still may, and writes its first record. */
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "monitor/link.h"
 #include "monitor/worker_private.h"
 
 #include <fcntl.h>
@@ -116,6 +117,18 @@ static int record_no_bus(struct st_worker *w, struct st_error *err)
                             err);
 }
 
+static int record_network(struct st_worker *w, struct st_error *err)
+{
+    const struct st_network *n = &w->network;
+    st_auto_buf payload = ST_BUF_INIT;
+
+    if (!n->detail[0])
+        return 0;
+    st_record_sensor(&payload, "network", n->on ? "on" : n->failed ? "degraded" : "off", n->detail);
+    return st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, false,
+                            err);
+}
+
 int st_worker_record_start(struct st_worker *w, struct st_error *err)
 {
     st_auto_buf payload = ST_BUF_INIT;
@@ -134,7 +147,28 @@ int st_worker_record_start(struct st_worker *w, struct st_error *err)
     if (st_pipeline_note(&w->pipeline, ST_EV_LIFECYCLE, ST_TIER_KERNEL, payload.data, payload.len, true,
                          err) < 0)
         return -err->errnum;
+    if (record_network(w, err) < 0)
+        return -err->errnum;
     return w->bus.off[0] ? record_no_bus(w, err) : 0;
+}
+
+/* An audit goes on without what it can't have; that is said. */
+static int open_network(struct st_worker *w, struct st_error *err)
+{
+    struct st_network *n = &w->network;
+
+    if (!w->watch->order.network.watch) {
+        snprintf(n->detail, sizeof(n->detail), "off by configuration");
+        return 0;
+    }
+    if (st_network_open(n, &w->pipeline, w->watch, err) == 0)
+        return n->on ? st_link_send_fd(w->link, ST_LINK_NETWORK, n->rules_fd) : 0;
+    if (st_policy_mode(w->pipeline.policy) == ST_MODE_ENFORCE)
+        return -err->errnum;
+    snprintf(n->detail, sizeof(n->detail), "%.500s", err->msg);
+    n->failed = true;
+    *err = (struct st_error){0};
+    return 0;
 }
 
 static int open_files(struct st_worker *w, struct st_error *err)
@@ -160,6 +194,8 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     if (st_pipeline_fold(&w->pipeline, err) < 0)
         return -err->errnum;
     if (w->watch->fan >= 0 && open_files(w, err) < 0)
+        return -err->errnum;
+    if (!w->watch->order.light && !w->loss && open_network(w, err) < 0)
         return -err->errnum;
     /* A new worker can't have the fds of the one that was lost: what they would ask is refused by the kernel.
      */

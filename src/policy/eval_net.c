@@ -112,18 +112,27 @@ static struct outcome check_bytes(struct judge *j, struct outcome o)
     return o;
 }
 
+int64_t st_counters_sent(const struct st_counters *counters, size_t rule)
+{
+    const struct st_policy *p = counters->policy;
+
+    return rule < p->n_rules && p->brief[rule].limited ? counters->sent[p->rules[rule].slot] : 0;
+}
+
 struct outcome st_judge_network(struct judge *j)
 {
     const struct st_ev_network *net = &j->e->net;
     bool egress = j->e->type == ST_EV_NETWORK_EGRESS;
     const struct netmatch *m = egress ? j->p->egress : j->p->ingress;
-    struct net_query q = {.j = j, .best = NO_RULE, .port = net->port, .protocol = net->protocol};
+    struct net_query q = {.j = j, .best = NO_RULE, .protocol = net->protocol};
     struct st_addr addr = net->addr, written;
     enum st_result fallback = egress ? j->p->settings.defaults.egress : j->p->settings.defaults.ingress;
     struct outcome o;
     char host[ST_HOST_SIZE];
     size_t len = st_host_canonical(net->host, host);
 
+    /* Who is called is told by the container's own port; a caller's says nothing. */
+    q.port = egress || !net->local_port ? net->port : net->local_port;
     /* An address in the place of a name is no name, nor is one with a dot behind it. */
     if (st_addr_parse(net->host, &written) || (len && st_addr_parse((struct st_str){host, len}, &written))) {
         if (!addr.family)

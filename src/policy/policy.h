@@ -126,6 +126,9 @@ void st_counters_freep(struct st_counters **counters);
 /* For another snapshot: what rules of the same id have counted goes along. from is freed. */
 struct st_counters *st_counters_renew(struct st_policy *policy, struct st_counters *from);
 
+/* Bytes that flows which are over have sent by this rule (its place in the table). */
+int64_t st_counters_sent(const struct st_counters *counters, size_t rule);
+
 /* The verdict; action is left ST_ACT_NONE. counters must be those of this policy (in any mode). The reason is
  * valid until the next verdict with the same counters, rule and hash as long as the policy.
  *

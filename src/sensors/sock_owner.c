@@ -24,6 +24,7 @@ struct find {
 
 struct st_sock_owners {
     struct st_sock_tables tables;
+    pid_t outsider; /* that was found to hold one; 0: none yet */
     int group;
     size_t n_finds;
     struct find finds[LAST_FINDS]; /* the last one first */
@@ -296,4 +297,47 @@ void st_sock_owner_of(struct st_sock_owners *o, const struct st_flow_tuple *flow
         unknown(out, "one of several sockets that fit");
     else if (sock.raw)
         unknown(out, "by a raw socket, which can name any sender");
+}
+
+/* ---- outside ---- */
+
+static bool is_with_outsider(struct hunt *h, pid_t pid)
+{
+    h->looked = 0;
+    h->cut = false;
+    return is_with(h, pid);
+}
+
+static pid_t find_outsider(struct hunt *h)
+{
+    _Alignas(struct dirent64) char bytes[PIECE];
+    st_auto_fd dir = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ssize_t n;
+
+    while (dir >= 0 && (n = getdents64(dir, bytes, sizeof(bytes))) > 0)
+        for (size_t at = 0; at < (size_t)n;) {
+            const struct dirent64 *d = (const void *)(bytes + at);
+            pid_t pid = (pid_t)strtol(d->d_name, NULL, 10);
+
+            at += d->d_reclen;
+            if (pid > 0 && is_with_outsider(h, pid))
+                return pid;
+        }
+    return 0;
+}
+
+bool st_sock_held_outside(struct st_sock_owners *o, const struct st_flow_tuple *flow, unsigned ifindex)
+{
+    struct hunt h = {.owners = o};
+    struct st_sock_found sock;
+
+    if (st_sock_find(&o->tables, flow, ifindex, &sock) < 0 || !sock.inode || sock.raw || sock.candidates > 1)
+        return false;
+    snprintf(h.socket, sizeof(h.socket), "socket:[%u]", sock.inode);
+    if (is_in_or_below(&h, o->group, 0) || h.cut)
+        return false;
+    if (o->outsider && is_with_outsider(&h, o->outsider))
+        return true;
+    o->outsider = find_outsider(&h);
+    return o->outsider != 0;
 }

@@ -27,6 +27,10 @@ struct st_sock_owners;
 struct st_sock_owners *st_sock_owners_new(struct st_sock_tables *tables, int group);
 void st_sock_owners_free(struct st_sock_owners *o);
 
+/* Does a process outside of the container hold the socket of this flow, and none inside? Looked for among all
+ * processes of the machine: for what is rare. What can't be told is false. */
+bool st_sock_held_outside(struct st_sock_owners *o, const struct st_flow_tuple *flow, unsigned ifindex);
+
 /* src is the container's side; ifindex as of st_sock_find(). Never waits. */
 void st_sock_owner_of(struct st_sock_owners *o, const struct st_flow_tuple *flow, unsigned ifindex,
                       struct st_sock_owner *out);

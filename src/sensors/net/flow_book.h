@@ -23,6 +23,7 @@ struct st_flow_entry {
     pid_t pid; /* 0: not known */
     char comm[16];
     uint8_t stage;
+    bool ingress; /* it was begun outside */
 };
 
 struct st_flow_book;

@@ -32,7 +32,7 @@ int st_links_open(struct st_error *err)
     return rc < 0 ? rc : st_steal_fd(&fd);
 }
 
-bool st_links_parse(const void *message, size_t n, struct st_link *out)
+bool st_links_parse(const void *message, size_t n, struct st_device *out)
 {
     const struct nlmsghdr *h = message;
     const struct ifinfomsg *info;
@@ -46,7 +46,7 @@ bool st_links_parse(const void *message, size_t n, struct st_link *out)
     info = mnl_nlmsg_get_payload(h);
     if (info->ifi_family != AF_UNSPEC) /* of a bridge, about its port */
         return false;
-    *out = (struct st_link){.index = info->ifi_index,
+    *out = (struct st_device){.index = info->ifi_index,
                             .up = info->ifi_flags & IFF_UP,
                             .loopback = info->ifi_flags & IFF_LOOPBACK,
                             .gone = h->nlmsg_type == RTM_DELLINK};
@@ -63,7 +63,7 @@ bool st_links_parse(const void *message, size_t n, struct st_link *out)
     return out->name[0] && out->index > 0;
 }
 
-int st_links_read(int fd, void (*each)(void *ctx, const struct st_link *link), void *ctx)
+int st_links_read(int fd, void (*each)(void *ctx, const struct st_device *link), void *ctx)
 {
     _Alignas(struct nlmsghdr) char room[32768];
     int given = 0;
@@ -77,7 +77,7 @@ int st_links_read(int fd, void (*each)(void *ctx, const struct st_link *link), v
         if (got < 0)
             return got == -EMSGSIZE ? -ENOBUFS : (int)got;
         for (const struct nlmsghdr *h = (void *)room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
-            struct st_link link;
+            struct st_device link;
 
             if (st_links_parse(h, (size_t)left, &link)) {
                 given++;

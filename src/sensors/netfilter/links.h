@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct st_link {
+struct st_device {
     int index;
     char name[IF_NAMESIZE];
     bool up, loopback;
@@ -22,7 +22,7 @@ int st_links_open(struct st_error *err);
 int st_links_ask(int fd, struct st_error *err);
 
 /* Whatever is there. Returns how many, 0: none; -ENOBUFS: some were lost; other: the socket is of no use. */
-int st_links_read(int fd, void (*each)(void *ctx, const struct st_link *link), void *ctx);
+int st_links_read(int fd, void (*each)(void *ctx, const struct st_device *link), void *ctx);
 
 /* Pure: one netlink message, n bytes of which are there. false: not one about a device. */
-bool st_links_parse(const void *message, size_t n, struct st_link *out);
+bool st_links_parse(const void *message, size_t n, struct st_device *out);

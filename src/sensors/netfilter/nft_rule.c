@@ -383,6 +383,7 @@ static void act(struct nftnl_rule *r, const struct st_step *s)
         meta(r, NFT_META_MARK, REG);
         set_ct_mark(r);
         break;
+    case ST_NOT_TRACKED: put(r, "notrack"); break;
     case ST_COUNT: put(r, "counter"); break;
     case ST_LOG: log_frame(r, s->value, s->mask); break;
     case ST_ACCEPT: verdict(r, NF_ACCEPT, NULL); break;

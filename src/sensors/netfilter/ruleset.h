@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* Of a packet, in the queue's verdict, and then of its flow. 0: nothing is decided. */
-enum st_mark {
+enum st_flow_mark {
     ST_MARK_OPEN = 1, /* goes as it likes */
     ST_MARK_NAME,     /* whom it means is yet to be told: packets with data are queued */
     ST_MARK_COUNT,    /* its bytes are limited: packets with data are queued */

@@ -130,18 +130,23 @@ static const struct chain {
     {"leaving", -1, 0, false},
     {"passing", -1, 0, false},
     {"refused", -1, 0, false},
+    {"ours", NF_INET_LOCAL_OUT, -300, false},      /* before flows are tracked */
+    {"unmark", NF_INET_LOCAL_OUT, -160, false},    /* behind that */
+    {"names_out", NF_INET_LOCAL_OUT, -150, false}, /* before addresses are translated */
     {"output", NF_INET_LOCAL_OUT, 0, true},
     {"output_verdict", NF_INET_LOCAL_OUT, 1, false},
     {"forward", NF_INET_FORWARD, 0, true},
     {"forward_verdict", NF_INET_FORWARD, 1, false},
     {"input", NF_INET_LOCAL_IN, 0, false},
     {"input_verdict", NF_INET_LOCAL_IN, 1, false},
+    {"names_in", NF_INET_LOCAL_IN, 150, false}, /* after they are translated back */
     {"stamp", NF_INET_POST_ROUTING, 300, false},
 };
 
 /* ---- rules ---- */
 
 #define NEW NF_CT_STATE_BIT(IP_CT_NEW)
+#define INVALID NF_CT_STATE_INVALID_BIT
 #define ESTABLISHED NF_CT_STATE_BIT(IP_CT_ESTABLISHED)
 #define TO_RESOLVER                                                                                          \
     {ST_L4_IN, .name = "dns_protocols"},                                                                     \
@@ -156,31 +161,25 @@ static const struct rule {
     struct st_step steps[MAX_STEPS];
     enum st_need need;
 } rules[] = {
-    /* What the container's own processes send. A mark that they set (SO_MARK) is worth nothing. A resolver on
-     * lo, as docker's, is one too; else lo is nobody's business. Then the dead man's switch: one half of it
-     * holds while the other is renewed. */
-    {"output", {{ST_SET_MARK, 0}}},
-    {"output",
-     {{ST_OIF, LO},
-      TO_RESOLVER,
-      {ST_CT_DIRECTION, IP_CT_DIR_ORIGINAL},
-      {ST_CT_DST4_IN, .name = "resolver4"},
-      {ST_QUEUE}}},
-    {"output",
-     {{ST_OIF, LO},
-      TO_RESOLVER,
-      {ST_CT_DIRECTION, IP_CT_DIR_ORIGINAL},
-      {ST_CT_DST6_IN, .name = "resolver6"},
-      {ST_QUEUE}}},
+    /* What the container's own processes send. A mark that they set (SO_MARK) is worth nothing. Queries are
+     * queued where they still bear the address that was asked: a resolver on lo, as docker's, is translated.
+     */
+    {"unmark", {{ST_SET_MARK, 0}}},
+    {"names_out",
+     {TO_RESOLVER, {ST_CT_DIRECTION, IP_CT_DIR_ORIGINAL}, {ST_CT_DST4_IN, .name = "resolver4"}, {ST_QUEUE}}},
+    {"names_out",
+     {TO_RESOLVER, {ST_CT_DIRECTION, IP_CT_DIR_ORIGINAL}, {ST_CT_DST6_IN, .name = "resolver6"}, {ST_QUEUE}}},
+
+    /* Else lo is nobody's business. Then the dead man's switch: one half of it holds while the other is
+       renewed. */
+    {"output", {{ST_MARK, ST_MARK_REFUSED}, {ST_GOTO, .name = "refused"}}},
+    {"output", {{ST_OIF, LO}, {ST_MARK, ST_MARK_DNS}, {ST_SET_CT_MARK, ST_MARK_DNS}, {ST_ACCEPT}}},
     {"output", {{ST_OIF, LO}, {ST_ACCEPT}}},
     {"output", {{ST_NFPROTO_IN, .name = ST_SET_ALIVE_A}, {ST_GOTO, .name = "leaving"}}},
     {"output", {{ST_NFPROTO_IN, .name = ST_SET_ALIVE_B}, {ST_GOTO, .name = "leaving"}}},
     {"output", {{ST_DROP}}},
 
-    {"leaving",
-     {TO_RESOLVER, {ST_CT_DIRECTION, IP_CT_DIR_ORIGINAL}, {ST_CT_DST4_IN, .name = "resolver4"}, {ST_QUEUE}}},
-    {"leaving",
-     {TO_RESOLVER, {ST_CT_DIRECTION, IP_CT_DIR_ORIGINAL}, {ST_CT_DST6_IN, .name = "resolver6"}, {ST_QUEUE}}},
+    {"leaving", {{ST_MARK, ST_MARK_DNS}, {ST_SET_CT_MARK, ST_MARK_DNS}, {ST_ACCEPT}}},
     /* IPv6 does not work without these, and beyond the link they are not heard. To another address than one
      * of the link a router would carry them. */
     {"leaving",
@@ -203,6 +202,8 @@ static const struct rule {
       {ST_ICMP6_IN, .name = "listeners"},
       {ST_DADDR6_TOP, 0xff02, 0xffff},
       {ST_ACCEPT}}},
+    /* Of no flow, or not where its flow is: a server would not take it, and we must not judge by it. */
+    {"leaving", {{ST_L4, IPPROTO_TCP}, {ST_CT_STATE, INVALID}, {ST_DROP}}},
     {"leaving", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_L4, IPPROTO_TCP}, {ST_RESET}}},
     {"leaving", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
     {"leaving", {{ST_CT_MARK, ST_MARK_OPEN}, {ST_ACCEPT}}},
@@ -260,16 +261,17 @@ static const struct rule {
 
     /* What comes in: answers of resolvers, and new flows. By lo a refusal of ours comes, too. */
     {"input", {{ST_SET_MARK, 0}}},
-    {"input", {{ST_IIF, LO}, {ST_CT_MARK, ST_MARK_REFUSED}, {ST_ACCEPT}}},
-    {"input",
-     {TO_RESOLVER, {ST_CT_DIRECTION, IP_CT_DIR_REPLY}, {ST_CT_DST4_IN, .name = "resolver4"}, {ST_QUEUE}}},
-    {"input",
-     {TO_RESOLVER, {ST_CT_DIRECTION, IP_CT_DIR_REPLY}, {ST_CT_DST6_IN, .name = "resolver6"}, {ST_QUEUE}}},
     {"input", {{ST_IIF, LO}, {ST_ACCEPT}}},
     {"input", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
     {"input", {{ST_CT_STATE, NEW}, {ST_QUEUE}}},
     {"input_verdict", {{ST_MARK, ST_MARK_REFUSED}, {ST_SET_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
     {"input_verdict", {{ST_MARK_ANY}, {ST_SET_CT_FROM_MARK}}},
+
+    {"names_in",
+     {TO_RESOLVER, {ST_CT_DIRECTION, IP_CT_DIR_REPLY}, {ST_CT_DST4_IN, .name = "resolver4"}, {ST_QUEUE}}},
+    {"names_in",
+     {TO_RESOLVER, {ST_CT_DIRECTION, IP_CT_DIR_REPLY}, {ST_CT_DST6_IN, .name = "resolver6"}, {ST_QUEUE}}},
+    {"names_in", {{ST_CT_MARK, ST_MARK_DNS}, {ST_CT_DIRECTION, IP_CT_DIR_REPLY}, {ST_QUEUE}}},
 
     /* For the guards of the devices. */
     {"stamp", {{ST_OIF, LO}, {ST_ACCEPT}}},
@@ -300,6 +302,10 @@ void st_ruleset_build(struct st_nft_batch *b, const struct st_ruleset *r,
                       const struct st_ruleset_order *order)
 {
     const struct rule stamp = {"stamp", {{ST_SET_MARK, r->stamp}}, ST_NEED_NOTHING};
+    /* Answers that we make in a resolver's name: as the beginning of a flow they would make all that the
+     * container sends there an answer. */
+    const struct rule ours = {
+        "ours", {{ST_OIF, LO}, {ST_MARK, r->stamp}, {ST_NOT_TRACKED}, {ST_ACCEPT}}, ST_NEED_NOTHING};
 
     build_sets(b, r, order);
     for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
@@ -312,6 +318,7 @@ void st_ruleset_build(struct st_nft_batch *b, const struct st_ruleset *r,
         if (rules[i].need != ST_NEED_ROUTE_KIND || r->route_kind)
             add_rule(b, r, &rules[i]);
     add_rule(b, r, &stamp);
+    add_rule(b, r, &ours);
 }
 
 /* ---- guards ---- */

@@ -1,0 +1,446 @@
+/* network: see network.h. Opening and closing, and which packet is whose business. */
+#include "monitor/network_private.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "monitor/record.h"
+#include "sensors/netfilter/conntrack.h"
+#include "sensors/netfilter/netns.h"
+#include "sensors/netfilter/nfsock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <netinet/in.h> /* before what the kernel has of the same */
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <linux/netfilter.h>
+
+#define QUEUE 0x5a7d /* number of our queue; each namespace has its own */
+#define AT_ONCE 64   /* packets, before others get their turn */
+#define RENEW_NS 1000000000LL
+#define MAX_FLOWS 65536
+#define MAX_STREAMS 1024
+#define STREAM_BYTES 16384
+#define MAX_ADDRS 16384
+#define MAX_QUERIES 4096
+#define MAX_SUFFIXES 1024
+
+int64_t st_network_now_ms(void)
+{
+    return st_now_mono_ns() / 1000000;
+}
+
+void st_network_accept(struct st_network *n, uint32_t id, uint32_t mark)
+{
+    st_nfqueue_verdict(n->queue_fd, QUEUE, id, true, mark);
+}
+
+void st_network_drop(struct st_network *n, uint32_t id)
+{
+    st_nfqueue_verdict(n->queue_fd, QUEUE, id, false, 0);
+}
+
+/* ---- packets ---- */
+
+static void outgoing(struct st_network *n, const struct st_arrival *a)
+{
+    struct st_flow_entry *e;
+
+    if (a->packet.has_ports && a->tuple.dst_port == 53 && st_network_is_resolver(n, &a->tuple.dst)) {
+        st_network_dns_query(n, a);
+        return;
+    }
+    if (st_network_dns_forward(n, a))
+        return;
+    e = st_flow_book_find(n->book, &a->tuple);
+    /* Ports are used again sooner than we hear of the end. */
+    if (e && e->stage != ST_FLOW_HELD && a->packet.protocol == IPPROTO_TCP &&
+        (a->packet.tcp_flags & (ST_TCP_SYN | ST_TCP_ACK)) == ST_TCP_SYN) {
+        const struct st_flow_key key = {a->tuple.src, a->tuple.dst, a->tuple.src_port, a->tuple.dst_port};
+        struct st_flow *stream = st_flows_find(n->streams, &key);
+
+        if (stream)
+            st_flows_close(n->streams, stream);
+        st_flow_book_remove(n->book, e);
+        e = NULL;
+    }
+    switch (e ? (enum st_flow_stage)e->stage : ST_FLOW_DNS) {
+    case ST_FLOW_HELD: st_network_drop(n, a->seen->id); break;
+    case ST_FLOW_NAME: st_network_check_name(n, a, e); break;
+    case ST_FLOW_COUNT: st_network_count(n, a, e); break;
+    case ST_FLOW_OPEN: st_network_accept(n, a->seen->id, ST_MARK_OPEN); break;
+    case ST_FLOW_REFUSED: st_network_accept(n, a->seen->id, ST_MARK_REFUSED); break;
+    case ST_FLOW_DNS: st_network_judge_flow(n, a, ST_EV_NETWORK_EGRESS); break;
+    }
+}
+
+static void incoming(struct st_network *n, const struct st_arrival *a)
+{
+    const struct st_flow_tuple back = st_flow_tuple_reversed(&a->tuple);
+    const struct st_flow_entry *e = st_flow_book_find(n->book, &back);
+
+    if (a->packet.has_ports && a->tuple.src_port == 53 &&
+        (st_network_is_resolver(n, &a->tuple.src) || (e && e->stage == ST_FLOW_DNS))) {
+        st_network_dns_answer(n, a);
+        return;
+    }
+    e = st_flow_book_find(n->book, &a->tuple);
+    if (e && e->stage == ST_FLOW_HELD)
+        st_network_drop(n, a->seen->id);
+    else
+        st_network_judge_flow(n, a, ST_EV_NETWORK_INGRESS);
+}
+
+/* What is no packet that we can read has no flow to be marked: it vanishes, and is recorded. */
+static void refuse_unreadable(struct st_network *n, const struct st_arrival *a, const char *why)
+{
+    struct st_event ev = st_network_event(
+        n, a->seen->hook == NF_INET_LOCAL_IN ? ST_EV_NETWORK_INGRESS : ST_EV_NETWORK_EGRESS, &a->tuple);
+    struct st_operation none = ST_OPERATION_NONE;
+
+    if (!n->enforce) {
+        st_network_accept(n, a->seen->id, 0);
+        return;
+    }
+    st_network_drop(n, a->seen->id);
+    ev.net.blocked = true;
+    st_pipeline_refuse(n->pipeline, &ev, &none, why);
+}
+
+static void on_packet(void *ctx, const struct st_nfqueue_packet *seen)
+{
+    struct st_network *n = ctx;
+    struct st_arrival a = {.seen = seen, .seen_ns = st_now_mono_ns()};
+
+    a.now_ms = a.seen_ns / 1000000;
+    if (!seen->whole || !st_packet_read(seen->bytes, seen->len, &a.packet)) {
+        refuse_unreadable(n, &a, seen->whole ? a.packet.why : "a packet that is not whole");
+        return;
+    }
+    a.tuple = st_flow_tuple_of(&a.packet);
+    if (a.packet.fragment || a.packet.rerouted)
+        refuse_unreadable(n, &a,
+                          a.packet.fragment ? "a piece of a packet" : "a packet with a route of its own");
+    else if (seen->hook == NF_INET_LOCAL_IN)
+        incoming(n, &a);
+    else
+        outgoing(n, &a);
+}
+
+static void on_queue(void *ctx, uint32_t events)
+{
+    struct st_network *n = ctx;
+
+    (void)events;
+    st_nfqueue_read(n->queue_fd, n->room, sizeof(n->room), AT_ONCE, on_packet, n, &n->unread);
+}
+
+/* ---- devices ---- */
+
+static void on_link(void *ctx, const struct st_device *link)
+{
+    struct st_network *n = ctx;
+    st_auto_buf payload = ST_BUF_INIT;
+    struct st_error err = {0};
+    char detail[256];
+
+    if (link->loopback || link->gone || !n->enforce)
+        return;
+    if (st_ruleset_guard(&n->rules, link->name, &err) == 0)
+        return;
+    snprintf(detail, sizeof(detail), "packet sockets on %s are not kept back: %.128s", link->name, err.msg);
+    st_record_sensor(&payload, "network", "degraded", detail);
+    if (st_pipeline_note(n->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, true, &err) <
+        0)
+        n->pipeline->trace_failed(n->pipeline->ctx, &err);
+}
+
+static void on_links(void *ctx, uint32_t events)
+{
+    struct st_network *n = ctx;
+    struct st_error err = {0};
+
+    (void)events;
+    if (st_links_read(n->links_fd, on_link, n) == -ENOBUFS)
+        st_links_ask(n->links_fd, &err);
+}
+
+/* ---- may it be? ---- */
+
+/* Could the policy refuse anything here? */
+static bool limits_network(const struct st_policy *policy)
+{
+    const struct st_policy_defaults *d = st_policy_defaults(policy);
+    const struct st_rule *rules;
+    size_t count = st_policy_rules(policy, &rules);
+
+    for (size_t i = 0; i < count; i++)
+        if (rules[i].type == ST_RULE_EGRESS || rules[i].type == ST_RULE_INGRESS ||
+            rules[i].type == ST_RULE_DNS)
+            return true;
+    return d->egress != ST_ALLOW || d->ingress != ST_ALLOW || d->dns != ST_ALLOW;
+}
+
+static void look_at_policy(struct st_network *n)
+{
+    const struct st_rule *rules;
+    size_t count = st_policy_rules(n->pipeline->policy, &rules);
+
+    n->limits = false;
+    n->simple = true;
+    for (size_t i = 0; i < count; i++) {
+        n->limits |= rules[i].type == ST_RULE_EGRESS &&
+                     (rules[i].max_bytes_per_call >= 0 || rules[i].max_bytes_total >= 0);
+        n->simple &= rules[i].type < ST_RULE_MATCH;
+    }
+}
+
+static bool is_hosts(int ns)
+{
+    struct stat own, theirs;
+
+    return stat("/proc/self/ns/net", &own) == 0 && fstat(ns, &theirs) == 0 && own.st_dev == theirs.st_dev &&
+           own.st_ino == theirs.st_ino;
+}
+
+static int check_grants(struct st_network *n, const struct st_order_network *o, int ns, struct st_error *err)
+{
+    const struct st_policy *policy = n->pipeline->policy;
+    bool limited = n->enforce && limits_network(policy);
+
+    if (is_hosts(ns)) {
+        if (limited && !o->let_host)
+            return st_fail(
+                err, EPERM,
+                "the container shares the host's network, where nothing is ever filtered, and policy '%s' "
+                "limits connections; give it a network of its own, or set host_network: allow",
+                st_policy_name(policy));
+        snprintf(n->detail, sizeof(n->detail), "the container shares the host's network: not watched");
+        return 1;
+    }
+    if (limited && o->net_admin && !o->let_net_admin)
+        return st_fail(err, EPERM,
+                       "the container is granted CAP_NET_ADMIN (privileged?), with which it could leave its "
+                       "network, and "
+                       "policy '%s' limits connections; do not grant it, or set net_admin: allow",
+                       st_policy_name(policy));
+    return 0;
+}
+
+/* ---- resolvers ---- */
+
+/* As the container will see it. A file of the image is not believed: only what an engine has mounted there.
+ */
+static int open_resolv_conf(const struct st_order *o)
+{
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    char root[PATH_MAX + 32];
+    st_auto_fd dir = -1, fd = -1;
+    struct statx sx;
+
+    snprintf(root, sizeof(root), "/proc/%d/root%s", (int)o->pid, o->rootfs);
+    dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    fd = dir < 0 ? -1 : (int)syscall(SYS_openat2, dir, "etc/resolv.conf", &how, sizeof(how));
+    if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_TYPE, &sx) < 0 || !S_ISREG(sx.stx_mode) ||
+        !(sx.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+        return -1;
+    return st_steal_fd(&fd);
+}
+
+static void find_resolvers(struct st_network *n, const struct st_order *o)
+{
+    st_auto_buf text = ST_BUF_INIT;
+    st_auto_fd fd = -1;
+
+    for (size_t i = 0; i < o->network.n_resolvers && n->resolvers.n < ST_RESOLVERS_MAX; i++)
+        if (st_addr_parse(st_str(o->network.resolvers[i]), &n->resolvers.addrs[n->resolvers.n]))
+            n->resolvers.n++;
+    if (n->resolvers.n)
+        return;
+    fd = open_resolv_conf(o);
+    if (fd >= 0 && st_read_fd(fd, ST_RESOLVERS_TEXT_MAX, &text, NULL) >= 0)
+        st_resolvers_read((struct st_str){text.data, text.len}, &n->resolvers);
+}
+
+/* ---- opening ---- */
+
+struct visit {
+    struct st_network *n;
+    const struct st_order *order;
+};
+
+static int open_sockets(struct st_network *n, uint32_t stamp, struct st_error *err)
+{
+    struct st_sock_tables tables;
+
+    if ((n->rules_fd = st_nfsock_open(0, err)) < 0 ||
+        (n->queue_fd = st_nfsock_open(ST_NFQUEUE_BUFFER, err)) < 0 ||
+        (n->events_fd = st_conntrack_open(err)) < 0 || (n->dump_fd = st_nfsock_open(0, err)) < 0 ||
+        (n->links_fd = st_links_open(err)) < 0 || st_raw_reply_open(&n->replies, stamp, err) < 0 ||
+        st_sock_tables_open(&tables, err) < 0)
+        return -err->errnum;
+    n->owners = st_sock_owners_new(&tables, n->pipeline->watch->cgroup.dirfd);
+    return 0;
+}
+
+static int enter(void *ctx, struct st_error *err)
+{
+    struct visit *v = ctx;
+    struct st_network *n = v->n;
+    struct st_ruleset_order order = {.queue = QUEUE,
+                                     .enforce = n->enforce,
+                                     .dead_man = n->enforce && v->order->network.dead_man,
+                                     .resolvers = n->resolvers.addrs,
+                                     .n_resolvers = n->resolvers.n};
+
+    if (getrandom(&order.stamp, sizeof(order.stamp), 0) != (ssize_t)sizeof(order.stamp))
+        return st_fail_errno(err, "a random number");
+    order.stamp |= 0x80000000u; /* none of the marks that mean something */
+    if (st_conntrack_enable(err) < 0 || open_sockets(n, order.stamp, err) < 0 ||
+        st_nfqueue_bind(n->queue_fd, QUEUE, !n->enforce, err) < 0 ||
+        st_ruleset_install(&n->rules, n->rules_fd, &order, err) < 0)
+        return -err->errnum;
+    if (order.dead_man)
+        n->renew_ns = st_now_mono_ns() + RENEW_NS;
+    return 0;
+}
+
+static int make_books(struct st_network *n, struct st_error *err)
+{
+    uint64_t seed;
+
+    if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
+        return st_fail_errno(err, "a random number");
+    n->names = st_names_new(MAX_ADDRS);
+    n->book = st_flow_book_new(MAX_FLOWS);
+    n->streams = st_flows_new(MAX_STREAMS, STREAM_BYTES);
+    n->asked = st_dns_asked_new(MAX_QUERIES);
+    n->tally = st_dns_tally_new(MAX_SUFFIXES, seed);
+    return 0;
+}
+
+static void describe(struct st_network *n)
+{
+    char text[ST_ADDR_TEXT_SIZE];
+    int at = snprintf(n->detail, sizeof(n->detail),
+                      "%s queue, table %s; resolvers:", n->rules.native_queue ? "nft" : "xt",
+                      n->rules.owner ? "owned and kept" : "kept");
+
+    for (size_t i = 0; i < n->resolvers.n && at > 0 && (size_t)at < sizeof(n->detail); i++) {
+        st_addr_format(&n->resolvers.addrs[i], text);
+        at += snprintf(n->detail + at, sizeof(n->detail) - (size_t)at, " %s", text);
+    }
+    if (!n->resolvers.n)
+        snprintf(n->detail + at, sizeof(n->detail) - (size_t)at, " none");
+}
+
+int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch *w, struct st_error *err)
+{
+    struct visit v = {.n = n, .order = &w->order};
+    st_auto_fd ns = -1;
+    char path[48];
+    int rc;
+
+    n->pipeline = p;
+    n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = -1;
+    n->replies = (struct st_raw_reply)ST_RAW_REPLY_NONE;
+    n->enforce = st_policy_mode(p->policy) == ST_MODE_ENFORCE;
+    snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)w->order.pid);
+    ns = open(path, O_RDONLY | O_CLOEXEC);
+    if (ns < 0)
+        return st_fail_errno(err, "the container's network namespace");
+    rc = check_grants(n, &w->order.network, ns, err);
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    n->raw_sockets = w->order.network.net_raw;
+    st_watch_members(w, &n->members);
+    look_at_policy(n);
+    find_resolvers(n, &w->order);
+    if (make_books(n, err) < 0 || st_netns_visit(ns, enter, &v, err) < 0)
+        return st_wrap(err, "watch the network");
+    describe(n);
+    n->on = true;
+    return 0;
+}
+
+int st_network_attach(struct st_network *n, struct st_loop *loop, struct st_error *err)
+{
+    int rc;
+
+    if (!n->on)
+        return 0;
+    rc = st_loop_add(loop, "packets", n->queue_fd, EPOLLIN, on_queue, n);
+    if (rc == 0)
+        rc = st_loop_add(loop, "flows", n->events_fd, EPOLLIN, st_network_flow_news, n);
+    if (rc == 0)
+        rc = st_loop_add(loop, "devices", n->links_fd, EPOLLIN, on_links, n);
+    return rc < 0 ? st_fail(err, -rc, "watch the network") : 0;
+}
+
+void st_network_reconsider(struct st_network *n)
+{
+    struct st_error err = {0};
+
+    if (!n->on)
+        return;
+    look_at_policy(n);
+    /* Rules are known by their place: that has changed. */
+    for (struct st_flow_entry *e = st_flow_book_first(n->book); e; e = st_flow_book_next(e))
+        e->rule = UINT32_MAX;
+    st_ruleset_close_all(&n->rules, &err);
+}
+
+int64_t st_network_deadline(const struct st_network *n)
+{
+    return n->renew_ns ? n->renew_ns : -1;
+}
+
+void st_network_tick(struct st_network *n)
+{
+    struct st_error err = {0};
+    int64_t now = st_now_mono_ns();
+
+    if (!n->renew_ns || now < n->renew_ns)
+        return;
+    st_ruleset_renew(&n->rules, &err);
+    n->renew_ns = now + RENEW_NS;
+    st_flows_expire(n->streams, now / 1000000 - 60000);
+}
+
+void st_network_cut(struct st_network *n)
+{
+    struct st_error err = {0};
+
+    if (n->on)
+        st_ruleset_cut(&n->rules, &err);
+}
+
+void st_network_close(struct st_network *n)
+{
+    struct st_error err = {0};
+    int *const fds[] = {&n->queue_fd, &n->events_fd, &n->dump_fd, &n->links_fd, &n->rules_fd};
+
+    if (!n->on)
+        return;
+    st_ruleset_remove(&n->rules, &err);
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+        st_close(fds[i]);
+    st_names_free(n->names);
+    st_flow_book_free(n->book);
+    st_flows_free(n->streams);
+    st_dns_asked_free(n->asked);
+    st_dns_tally_free(n->tally);
+    st_sock_owners_free(n->owners);
+    st_raw_reply_close(&n->replies);
+    n->on = false;
+}

@@ -1,0 +1,78 @@
+/* network: the sensor of connections at work in the monitor: what a container wants to send or take in
+ * becomes an event that is judged before it happens.
+ *
+ * In the container's network namespace, and in no other, lies a table of ours (sensors/netfilter/ruleset.h)
+ * that hands every packet of an undecided flow to a queue. Here it is judged; the answer marks its flow, so
+ * that the kernel lets the rest of it by, or not, without asking again. What a name leads to is learned from
+ * the answers of the container's resolvers; a flow to such an address is free once it has shown, by the name
+ * in its TLS hello or HTTP request, that it means the name that was allowed. docs/network.md. */
+#pragma once
+
+#include "base/error.h"
+#include "monitor/loop.h"
+#include "monitor/pipeline.h"
+#include "sensors/net/dns_answer.h"
+#include "sensors/net/dns_asked.h"
+#include "sensors/net/dns_tally.h"
+#include "sensors/net/flow_book.h"
+#include "sensors/net/names.h"
+#include "sensors/net/reassembly.h"
+#include "sensors/net/resolvers.h"
+#include "sensors/netfilter/links.h"
+#include "sensors/netfilter/nfqueue.h"
+#include "sensors/netfilter/ruleset.h"
+#include "sensors/process.h"
+#include "sensors/raw_reply.h"
+#include "sensors/sock_owner.h"
+
+struct st_network {
+    struct st_pipeline *pipeline;
+    bool on, failed;
+    bool enforce; /* else everything passes, and is recorded */
+    int rules_fd, queue_fd, events_fd, dump_fd, links_fd;
+    struct st_raw_reply replies;
+    struct st_ruleset rules;
+    struct st_resolvers resolvers;
+    bool raw_sockets; /* the container can make its own packets: what comes in by lo may be its own */
+    bool limits;      /* some rule counts bytes */
+    bool simple;      /* a verdict depends on nothing but the connection: it may be kept */
+    struct st_membership members;
+    struct st_names *names;
+    struct st_flow_book *book;
+    struct st_flows *streams; /* beginnings of flows whose name is yet to be told, and of DNS over TCP */
+    struct st_dns_asked *asked;
+    struct st_dns_tally *tally;
+    struct st_sock_owners *owners;
+    int64_t renew_ns; /* the dead man's switch; 0: there is none */
+    size_t n_held;
+    uint64_t overflows, unread;
+    char detail[512]; /* how it is done here, for the first record */
+    /* scratch */
+    struct st_process_facts facts;
+    struct st_dns_message message;
+    struct st_dns_answers answers;
+    uint8_t reply[2048];
+    uint8_t room[ST_NFQUEUE_ROOM];
+};
+
+/* Installs the table and opens all sockets; where the policy limits the network and that can't be kept here
+ * (host network, CAP_NET_ADMIN), the container must not start. Not on: there is nothing to watch, detail says
+ * why. */
+int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch *w, struct st_error *err);
+int st_network_attach(struct st_network *n, struct st_loop *loop, struct st_error *err);
+
+/* The policy is another: what was decided for good is asked again. */
+void st_network_reconsider(struct st_network *n);
+
+/* The dead man's switch: when it is due (monotonic ns, or -1), and renew it. */
+int64_t st_network_deadline(const struct st_network *n);
+void st_network_tick(struct st_network *n);
+
+/* Nothing leaves any more. */
+void st_network_cut(struct st_network *n);
+
+/* The container has ended: what is left to be recorded. */
+void st_network_drain(struct st_network *n);
+
+/* Takes the table away and closes everything. */
+void st_network_close(struct st_network *n);

@@ -1,0 +1,160 @@
+/* network_end: what conntrack tells: flows that began without a question, and what each has carried when it
+ * is over. See network.h. */
+#include "monitor/network_private.h"
+
+#include "base/clock.h"
+#include "sensors/netfilter/conntrack.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#define AT_ONCE 256 /* messages, before others get their turn */
+
+static struct st_flow_tuple tuple_of(const struct st_ct_flow *flow)
+{
+    return (struct st_flow_tuple){.protocol = flow->protocol,
+                                  .src = flow->src,
+                                  .dst = flow->dst,
+                                  .src_port = flow->src_port,
+                                  .dst_port = flow->dst_port};
+}
+
+/* From the container to itself. */
+static bool stays_inside(const struct st_ct_flow *flow)
+{
+    static const uint8_t six[16] = {[15] = 1};
+
+    if (memcmp(&flow->src, &flow->dst, sizeof(flow->src)) == 0)
+        return true;
+    return flow->dst.family == 4 ? flow->dst.bytes[0] == 127 : memcmp(flow->dst.bytes, six, sizeof(six)) == 0;
+}
+
+static int64_t number(uint64_t n)
+{
+    return n == UINT64_MAX ? ST_UNKNOWN : n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+static void name_by_address(struct st_network *n, struct st_event *ev)
+{
+    struct st_str name;
+
+    if (!st_names_of(n->names, &ev->net.addr, st_network_now_ms(), &name, 1))
+        return;
+    ev->net.host = name;
+    ev->net.host_source = ST_HOST_DNS;
+}
+
+/* The kernel answered for us: its destination was allowed before. */
+static void on_begin(struct st_network *n, const struct st_ct_flow *flow)
+{
+    struct st_flow_tuple tuple = tuple_of(flow);
+    struct st_flow_entry *e;
+    struct st_event ev;
+
+    if (flow->mark != ST_MARK_OPEN || st_flow_book_find(n->book, &tuple))
+        return;
+    ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &tuple);
+    name_by_address(n, &ev);
+    st_network_attribute(n, &ev, &tuple);
+    e = st_flow_book_add(n->book, &tuple, st_network_now_ms());
+    if (e) {
+        e->stage = ST_FLOW_OPEN;
+        e->rule = UINT32_MAX;
+        e->pid = ev.process.pid;
+        st_flow_set_host(e, ev.net.host, ev.net.host_source);
+        st_flow_set_exe(e, ev.process.exe);
+    }
+    st_pipeline_outcome(n->pipeline, &ev);
+}
+
+static void fill_in(struct st_event *ev, const struct st_ct_flow *flow, const struct st_flow_entry *e)
+{
+    bool in = ev->type == ST_EV_NETWORK_INGRESS;
+
+    ev->net.state = ST_NET_CLOSED;
+    ev->net.bytes_sent = number(flow->bytes[in]);
+    ev->net.bytes_received = number(flow->bytes[!in]);
+    ev->net.packets_sent = number(flow->packets[in]);
+    ev->net.packets_received = number(flow->packets[!in]);
+    if (flow->start_ns && flow->stop_ns >= flow->start_ns)
+        ev->net.duration_ms = (flow->stop_ns - flow->start_ns) / 1000000;
+    else if (e)
+        ev->net.duration_ms = st_network_now_ms() - e->since_ms;
+    if (!e)
+        return;
+    ev->net.blocked = e->stage == ST_FLOW_REFUSED;
+    if (e->host) {
+        ev->net.host = st_str(e->host);
+        ev->net.host_source = e->host_source;
+    }
+    ev->process = (struct st_process){.present = e->pid != 0,
+                                      .incomplete = true,
+                                      .pid = e->pid,
+                                      .uid = ST_UNKNOWN,
+                                      .gid = ST_UNKNOWN,
+                                      .exe = e->exe ? st_str(e->exe) : (struct st_str){0}};
+}
+
+static void on_end(struct st_network *n, const struct st_ct_flow *flow)
+{
+    struct st_flow_tuple tuple = tuple_of(flow);
+    struct st_flow_entry *e = st_flow_book_find(n->book, &tuple);
+    struct st_event ev =
+        st_network_event(n, e && e->ingress ? ST_EV_NETWORK_INGRESS : ST_EV_NETWORK_EGRESS, &tuple);
+    bool known = e || flow->mark == ST_MARK_OPEN;
+
+    if (known && (!e || e->stage != ST_FLOW_DNS) && flow->mark != ST_MARK_DNS) {
+        if (!e)
+            name_by_address(n, &ev);
+        fill_in(&ev, flow, e);
+        st_pipeline_outcome(n->pipeline, &ev);
+    }
+    if (e)
+        st_flow_book_remove(n->book, e);
+}
+
+static void on_news(void *ctx, const struct st_ct_flow *flow)
+{
+    struct st_network *n = ctx;
+
+    if (stays_inside(flow))
+        return;
+    if (flow->ended)
+        on_end(n, flow);
+    else
+        on_begin(n, flow);
+}
+
+void st_network_flow_news(void *ctx, uint32_t events)
+{
+    struct st_network *n = ctx;
+
+    (void)events;
+    if (st_conntrack_read(n->events_fd, AT_ONCE, on_news, n, &n->unread) == -ENOBUFS)
+        n->overflows++;
+}
+
+/* Still there at the end: what it has carried so far is what it has carried. */
+static void on_last(void *ctx, const struct st_ct_flow *flow)
+{
+    struct st_network *n = ctx;
+    struct st_flow_tuple tuple = tuple_of(flow);
+
+    if (!stays_inside(flow) && (st_flow_book_find(n->book, &tuple) || flow->mark == ST_MARK_OPEN))
+        on_end(n, flow);
+}
+
+void st_network_drain(struct st_network *n)
+{
+    struct st_error err = {0};
+
+    if (!n->on)
+        return;
+    while (st_conntrack_read(n->events_fd, AT_ONCE, on_news, n, &n->unread) > 0)
+        continue;
+    st_conntrack_dump(n->dump_fd, on_last, n, &err);
+    /* The dump evicts what had timed out. */
+    while (st_conntrack_read(n->events_fd, AT_ONCE, on_news, n, &n->unread) > 0)
+        continue;
+}

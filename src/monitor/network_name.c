@@ -1,0 +1,201 @@
+/* network_name: a flow to an address that is allowed for the sake of a name shows which name it means: in its
+ * TLS hello, or its HTTP request. See network.h.
+ *
+ * What comes before the name is complete is let by: no server can act on it, and it goes to an address that
+ * the name was given. The packet that completes it is judged before it leaves. */
+#include "monitor/network_private.h"
+
+#include "base/clock.h"
+#include "sensors/net/checksum.h"
+#include "sensors/net/http_head.h"
+#include "sensors/net/tls_hello.h"
+
+#include <string.h>
+
+#define LEAST_HOPS 32 /* what ends on the way is for us, and not for the server */
+
+struct shown {
+    bool known; /* else more must come */
+    char host[ST_HOST_SIZE];
+    size_t len;
+    enum st_host_source source;
+    const char *why; /* it shows none, or one that can't be believed */
+};
+
+static void look_at_hello(const uint8_t *bytes, size_t len, struct shown *out)
+{
+    struct st_tls_hello hello;
+
+    out->source = ST_HOST_SNI;
+    switch (st_tls_hello_read(bytes, len, &hello)) {
+    case ST_HELLO_MORE: return;
+    case ST_HELLO_DONE: break;
+    case ST_HELLO_NOT_TLS: out->why = "neither TLS nor HTTP: which name it is for can't be told"; break;
+    case ST_HELLO_SSL2: out->why = "the hello of SSL 2, which has no name in it"; break;
+    case ST_HELLO_MALFORMED: out->why = hello.why; break;
+    }
+    out->known = true;
+    if (out->why)
+        return;
+    if (hello.ech)
+        out->why = "the TLS hello hides its name (encrypted hello)";
+    else if (!hello.sni_len)
+        out->why = "the TLS hello has no name in it";
+    memcpy(out->host, hello.sni, sizeof(out->host));
+    out->len = hello.sni_len;
+}
+
+static void look_at_head(const uint8_t *bytes, size_t len, struct shown *out)
+{
+    struct st_http_head head;
+
+    out->source = ST_HOST_HTTP;
+    switch (st_http_head_read(bytes, len, &head)) {
+    case ST_HEAD_MORE: return;
+    case ST_HEAD_DONE: break;
+    case ST_HEAD_NOT_HTTP: out->why = "neither TLS nor HTTP: which name it is for can't be told"; break;
+    case ST_HEAD_H2: out->why = "HTTP/2 without TLS: its names are not read"; break;
+    case ST_HEAD_MALFORMED: out->why = head.why; break;
+    }
+    out->known = true;
+    if (out->why)
+        return;
+    if (head.connect)
+        out->why = "asks a proxy to connect elsewhere";
+    else if (!head.host.host_len)
+        out->why = "the HTTP request names no host";
+    memcpy(out->host, head.host.host, sizeof(out->host));
+    out->len = head.host.host_len;
+}
+
+/* SSH shows no names, and its servers serve none but themselves. */
+static bool is_ssh(const uint8_t *bytes, size_t len)
+{
+    return len >= 8 && memcmp(bytes, "SSH-2.0-", 8) == 0;
+}
+
+static void look(const uint8_t *bytes, size_t len, const struct st_flow_entry *e, struct shown *out)
+{
+    *out = (struct shown){0};
+    if (!len)
+        return;
+    if (bytes[0] == 'S' && len < 8 && memcmp(bytes, "SSH-2.0-", len) == 0)
+        return;
+    if (is_ssh(bytes, len)) {
+        out->known = true;
+        out->source = e->host_source;
+        out->len = strlen(e->host);
+        memcpy(out->host, e->host, out->len + 1);
+    } else if (bytes[0] == 0x16 || bytes[0] >= 0x80) {
+        look_at_hello(bytes, len, out);
+    } else {
+        look_at_head(bytes, len, out);
+    }
+}
+
+static bool has_name(struct st_network *n, const struct st_addr *addr, const struct shown *shown,
+                     int64_t now_ms)
+{
+    struct st_str names[ST_NAMES_PER_ADDR];
+    size_t count = st_names_of(n->names, addr, now_ms, names, ST_NAMES_PER_ADDR);
+
+    for (size_t i = 0; i < count; i++)
+        if (names[i].len == shown->len && memcmp(names[i].p, shown->host, shown->len) == 0)
+            return true;
+    return false;
+}
+
+static void end_stream(struct st_network *n, struct st_flow *stream)
+{
+    if (stream)
+        st_flows_close(n->streams, stream);
+}
+
+static void refuse(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e,
+                   const struct shown *shown, const char *why)
+{
+    struct st_str host = shown->len ? (struct st_str){shown->host, shown->len}
+                         : e->host  ? st_str(e->host)
+                                    : (struct st_str){0};
+    enum st_host_source source = shown->len ? shown->source : e->host_source;
+
+    st_flow_book_remove(n->book, e);
+    st_network_refuse(n, a, ST_EV_NETWORK_EGRESS, host, source, why);
+}
+
+static void on_shown(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e,
+                     const struct shown *shown)
+{
+    struct st_event ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &a->tuple);
+    struct st_verdict v = {0};
+
+    if (shown->why) {
+        refuse(n, a, e, shown, shown->why);
+        return;
+    }
+    ev.net.host = (struct st_str){shown->host, shown->len};
+    ev.net.host_source = shown->source;
+    if (!has_name(n, &a->tuple.dst, shown, a->now_ms)) {
+        refuse(n, a, e, shown, "it is for another name than those that its address was given");
+        return;
+    }
+    if (!st_pipeline_would_let(n->pipeline, &ev, &v)) {
+        refuse(n, a, e, shown, "it is for a name that the policy refuses");
+        return;
+    }
+    st_flow_set_host(e, ev.net.host, shown->source);
+    if (e->rule != UINT32_MAX) {
+        e->stage = ST_FLOW_COUNT;
+        st_network_count(n, a, e);
+        return;
+    }
+    e->stage = ST_FLOW_OPEN;
+    st_network_accept(n, a->seen->id, ST_MARK_OPEN);
+}
+
+/* A wrong checksum, or a way too short, and we alone would have heard it. */
+static const char *not_for_the_server(const struct st_arrival *a)
+{
+    if (a->packet.hops < LEAST_HOPS)
+        return "a segment that ends on the way to its server";
+    if (!a->seen->checksum_pending && !st_checksum_right(a->seen->bytes, &a->packet))
+        return "a segment with a wrong checksum, which its server would not take";
+    return NULL;
+}
+
+void st_network_check_name(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e)
+{
+    const char *odd = a->packet.payload_len ? not_for_the_server(a) : NULL;
+    struct shown shown = {0};
+    struct st_flow *stream = NULL;
+    const uint8_t *bytes;
+    size_t len;
+
+    if (odd) {
+        refuse(n, a, e, &shown, odd);
+        return;
+    }
+    switch (st_flows_packet(n->streams, &a->packet, a->now_ms, &stream)) {
+    case ST_SEGMENT_UNKNOWN:
+    case ST_SEGMENT_FULL: refuse(n, a, e, &shown, "its beginning was not seen"); return;
+    case ST_SEGMENT_REFUSED:
+        refuse(n, a, e, &shown, stream ? st_flow_why(stream) : "its beginning can't be read");
+        end_stream(n, stream);
+        return;
+    case ST_SEGMENT_WAITS:
+        /* Out of order: the sender sends it again when what is missing has come. */
+        st_network_drop(n, a->seen->id);
+        return;
+    case ST_SEGMENT_NOTHING: st_network_accept(n, a->seen->id, ST_MARK_NAME); return;
+    case ST_SEGMENT_MORE: break;
+    }
+    bytes = st_flow_bytes(stream, &len);
+    look(bytes, len, e, &shown);
+    if (!shown.known) {
+        e->sent += a->packet.payload_len;
+        st_network_accept(n, a->seen->id, ST_MARK_NAME);
+        return;
+    }
+    on_shown(n, a, e, &shown);
+    end_stream(n, stream);
+}

@@ -1,0 +1,60 @@
+/* network_private: what the files of the network sensor share. */
+#pragma once
+
+#include "monitor/network.h"
+#include "policy/rule.h"
+#include "sensors/net/packet.h"
+
+/* Of struct st_flow_entry. */
+enum st_flow_stage {
+    ST_FLOW_HELD = 1, /* a person is asked about it */
+    ST_FLOW_NAME,     /* its name is yet to be told */
+    ST_FLOW_COUNT,    /* its bytes are counted */
+    ST_FLOW_OPEN,
+    ST_FLOW_DNS,
+    ST_FLOW_REFUSED
+};
+
+/* One packet that waits. */
+struct st_arrival {
+    const struct st_nfqueue_packet *seen;
+    struct st_packet packet;
+    struct st_flow_tuple tuple;
+    int64_t seen_ns, now_ms;
+};
+
+int64_t st_network_now_ms(void);
+
+/* Answers to the queue. */
+void st_network_accept(struct st_network *n, uint32_t id, uint32_t mark);
+void st_network_drop(struct st_network *n, uint32_t id);
+
+/* network_flow.c: the event that a packet of this flow is an example of, with its process. */
+struct st_event st_network_event(struct st_network *n, enum st_event_type type,
+                                 const struct st_flow_tuple *t);
+void st_network_attribute(struct st_network *n, struct st_event *ev, const struct st_flow_tuple *t);
+
+/* The first packet of a flow, either way. */
+void st_network_judge_flow(struct st_network *n, const struct st_arrival *a, enum st_event_type type);
+
+/* One more packet of a flow of which every packet with data is looked at. */
+void st_network_count(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e);
+
+/* network_name.c */
+void st_network_check_name(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e);
+
+/* network_dns.c */
+bool st_network_is_resolver(const struct st_network *n, const struct st_addr *addr);
+void st_network_dns_query(struct st_network *n, const struct st_arrival *a);
+void st_network_dns_answer(struct st_network *n, const struct st_arrival *a);
+
+/* A query to another server than ours, for what one of ours is being asked right now: an engine's resolver
+ * inside of the namespace that passes it on. false: it is not; nothing was answered. */
+bool st_network_dns_forward(struct st_network *n, const struct st_arrival *a);
+
+/* network_end.c: what conntrack tells. */
+void st_network_flow_news(void *ctx, uint32_t events);
+
+/* A refusal for a reason of our own, of a flow. */
+void st_network_refuse(struct st_network *n, const struct st_arrival *a, enum st_event_type type,
+                       struct st_str host, enum st_host_source source, const char *reason);
