@@ -282,6 +282,7 @@ make_box() {
     furnish_net "$(bundle_of "$1")/rootfs"
     edit_config "$(bundle_of "$1")" '.mounts += [["/usr", "/usr"], ["/usr/lib", "/lib"], ["/usr/lib64", "/lib64"] |
         {type: "bind", source: .[0], destination: .[1], options: ["rbind", "ro"]}] |
+        .process.rlimits = [{type: "RLIMIT_NOFILE", hard: 16384, soft: 16384}] |
         .process.env += ["CURL_CA_BUNDLE=/etc/ca.pem", "SSL_CERT_FILE=/etc/ca.pem", "HOME=/tmp"]'
 }
 
