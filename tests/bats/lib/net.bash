@@ -68,7 +68,7 @@ make_addresses() {
 
 # One CA for this world, one certificate for all names, as with a provider who serves many.
 make_certificate() (
-    cd "$WORLD/servers"
+    cd "$WORLD/servers" || exit
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$WORLD_NAME" \
         -keyout ca.key -out ca.pem >"$NOTES/openssl.log" 2>&1
     openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=servers -keyout tls.key -out tls.csr >>"$NOTES/openssl.log" 2>&1
@@ -77,11 +77,11 @@ make_certificate() (
     ) >>"$NOTES/openssl.log" 2>&1
 )
 
-# All names with the authority of the only server there is. `moving` can be moved (move_name).
+# All names, by the only server there is (no-daemon: no process of its own for a query by TCP). `moving` can be moved (move_name).
 write_dns() {
     local n
     cat >"$WORLD/servers/dnsmasq.conf" <<END2
-keep-in-foreground
+no-daemon
 no-resolv
 no-hosts
 user=root
@@ -113,7 +113,7 @@ END2
     # More than one datagram holds.
     for n in $(seq 1 120); do echo "txt-record=large.example.test,record-$n-of-a-long-answer"; done >>"$WORLD/servers/dnsmasq.conf"
     cat >"$WORLD/servers/rogue.conf" <<END2
-keep-in-foreground
+no-daemon
 no-resolv
 no-hosts
 user=root
@@ -357,7 +357,7 @@ end_net() {
 # write_net_policy NAME [RULE…]: nothing leaves but what the rules (one line of YAML each) allow; refusals are
 # only refused. What follows `--` are lines of their own (on_violation, mode …).
 write_net_policy() {
-    local name=$1 file=$WORLD/policies/$1.yaml rule
+    local name=$1 file=$WORLD/policies/$1.yaml
     shift
     cat >"$file" <<END2
 schema_version: "2.0"
