@@ -409,3 +409,35 @@ allowed_on_trace() { retry_until trace_has "$(id_of box)" "$is_attempt and $was_
 
 # at ADDRESS PORT [NAME]: a filter.
 at() { echo "(.payload.dst_ip == \"$1\" and .payload.dst_port == $2${3:+ and .payload.dst_host == \"$3\"})"; }
+
+# trace_sum FILTER: how many events of the box these are, folded ones with their number.
+trace_sum() { jq -s "map(select($1) | .payload.count // 1) | add // 0" "$(trace_of "$(id_of box)")"; }
+
+# says WORD ARGUMENT…: the program inside says this; refuses …: it is refused at once, in whatever words of the kernel.
+says() {
+    run inside net "${@:2}"
+    [ "$output" = "$1" ] || fail "net ${*:2} says $output, not $1"
+}
+
+refuses() {
+    run inside net "$@"
+    [[ $output == @(ECONNREFUSED|EPERM|EACCES|ECONNRESET|ENETUNREACH|EHOSTUNREACH) ]] || fail "net $* says $output"
+}
+
+# tries ARGUMENT…: whatever it says: a raw socket is not told what becomes of its packets.
+tries() { inside net "$@" >"$NOTES/tried" 2>&1 || [ "$(cat "$NOTES/tried")" != '' ]; }
+
+# name_arrived NAME: in a packet to a name server, any one.
+name_arrived() { packets 'dst port 53' | grep -qiF " $1. "; }
+
+# text_arrived TEXT: in a packet.
+text_arrived() { capture_is_complete && grep -qaF -- "$1" "$(capture_file)"; }
+
+# last_packet FILTER: its time, in seconds; packets_after TIME FILTER: those that came later.
+last_packet() { packets "$1" | tail -n 1 | cut -d' ' -f1; }
+packets_after() { packets "$2" | awk -v t="$1" '$1 > t'; }
+
+now() { date +%s.%N; }
+
+# is_silent FILTER: no such packet for longer than the dead-man's switch takes.
+is_silent() { awk -v last="$(last_packet "$1")" -v now="$(now)" 'BEGIN { exit !(now - last > 3) }'; }
