@@ -33,7 +33,7 @@ teardown() {
 
 # One destination by address and one by name are open; $other4 and $other6 are not.
 usual_policy() {
-    use_policy "$(to address "{ cidr: $allowed4, port: $sink }")" "$(to name '{ host: shared-good.example.test, ports: [80, 443] }')" "$@"
+    use_policy "$(to address "{ cidr: $allowed4, port: $sink }")" "$(to name '{ host: shared-good.example.test, ports: [80, 443] }')"
 }
 
 nothing_reached_others() { never_arrived "host $other4 or host $other6"; }

@@ -46,6 +46,7 @@ make_net() {
     mkdir -p "$WORLD/servers"
     touch "$WORLD/netns"
     unshare --net="$WORLD/netns" true
+    export ENGINE_NETNS=$WORLD/netns
     make_addresses
     make_certificate
     write_dns
@@ -223,11 +224,12 @@ start_recorder() {
 
 # capture_is_complete: all that has arrived up to now is in the file. It is written in the order of arrival:
 # a packet that is sent now stands behind it.
-capture_is_complete() {
-    local word
-    word=end-$RANDOM$RANDOM$RANDOM
-    in_net bash -c "echo $word >/dev/udp/127.0.0.1/9" 2>/dev/null
-    RETRY_SECONDS=10 retry_until grep -qaF "$word" "$(capture_file)"
+capture_is_complete() { RETRY_SECONDS=10 retry_until is_recorded "end-$RANDOM$RANDOM$RANDOM"; }
+
+# is_recorded WORD: sent, perhaps once more, and there.
+is_recorded() {
+    in_net bash -c "echo $1 >/dev/udp/127.0.0.1/9" 2>/dev/null
+    grep -qaF "$1" "$(capture_file)"
 }
 
 # packets FILTER: one line each (twice: by the interface and by its bridge), with its time in seconds.
@@ -293,12 +295,12 @@ allow_capability() {
     edit_config "$(bundle_of "$name")" '.process.capabilities[] |= (. + $ARGS.positional | unique)' --args -- "$@"
 }
 
-# plug PID N: the namespace of the process gets an interface eth0 with the addresses N of the bridge.
+# plug NAMESPACE N: it gets an interface eth0 with the addresses N of the bridge.
 plug() {
     local far=p$2
     in_net ip link add "$far" type veth peer name eth0 netns "$1"
     in_net ip link set "$far" master plug up
-    nsenter -t "$1" -n sh -eu -c '
+    nsenter --net="$1" sh -eu -c '
         sysctl -q net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.eth0.accept_dad=0 net.ipv4.tcp_fastopen=5
         ip link set lo up
         ip link set eth0 up
@@ -316,7 +318,7 @@ start_box_of() {
     local log=$NOTES/$1.log by=${3:-runtime}
     "$by" create --bundle "$(bundle_of "$1")" --pid-file "$NOTES/$1.pid" "$(id_of "$1")" </dev/null >"$log" 2>&1 3>&- ||
         { cat "$log" >&2; return 1; }
-    plug "$(cat "$NOTES/$1.pid")" "$2"
+    plug "/proc/$(cat "$NOTES/$1.pid")/ns/net" "$2"
     "$by" start "$(id_of "$1")" >>"$log" 2>&1 || { cat "$log" >&2; return 1; }
 }
 
