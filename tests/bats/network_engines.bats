@@ -74,11 +74,13 @@ make_net_rootfs() { make_rootfs "$1" && furnish_net "$1"; }
 make_images() {
     make_root=make_net_rootfs make_image docker.io/library/client:latest "$WORLD/client.tar" sh
     make_image docker.io/library/pause:latest "$WORLD/pause.tar" sleep 1000000
-    docker load -q -i "$WORLD/client.tar" >"$NOTES/load.log"
-    podman load -q -i "$WORLD/client.tar" >>"$NOTES/load.log"
-    ctr images import "$WORLD/client.tar" >>"$NOTES/load.log"
-    ctr -n k8s.io images import "$WORLD/client.tar" >>"$NOTES/load.log"
-    ctr -n k8s.io images import "$WORLD/pause.tar" >>"$NOTES/load.log"
+    {
+        docker load -q -i "$WORLD/client.tar"
+        podman load -q -i "$WORLD/client.tar"
+        ctr images import "$WORLD/client.tar"
+        ctr -n k8s.io images import "$WORLD/client.tar"
+        ctr -n k8s.io images import "$WORLD/pause.tar"
+    } >"$NOTES/load.log"
 }
 
 image=docker.io/library/client:latest
