@@ -48,7 +48,11 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/agent.bats \
 	%D%/bats/podman.bats \
 	%D%/bats/trace.bats \
-	%D%/bats/containerd.bats
+	%D%/bats/containerd.bats \
+	%D%/bats/network_control.bats \
+	%D%/bats/network.bats \
+	%D%/bats/network_attacks.bats \
+	%D%/bats/network_engines.bats
 EXTRA_DIST += \
 	%D%/bats/lib/attack.bash \
 	%D%/bats/lib/attacks.txt \
@@ -65,6 +69,8 @@ EXTRA_DIST += \
 	%D%/bats/lib/judge.py \
 	%D%/bats/lib/leftovers.bash \
 	%D%/bats/lib/listen.py \
+	%D%/bats/lib/net.bash \
+	%D%/bats/lib/net_servers.py \
 	%D%/bats/lib/podman.bash \
 	%D%/bats/lib/trace.bash \
 	%D%/bats/lib/wait.bash \
@@ -81,7 +87,7 @@ EXTRA_DIST += \
 # runc's own suite, by runc and through us, compared; and what we add to a start.
 .PHONY: check-runc check-vm bench-start bench-freeze
 # make check-vm VM=PROGRAM [SUITES="bookworm trixie"] [VM_FILES="lifecycle.bats …"]: see vm/run.sh.
-check-vm: all %D%/attack/attack %D%/attack/marker %D%/attack/storm %D%/attack/monitor-with-faults
+check-vm: all %D%/attack/attack %D%/attack/net %D%/attack/marker %D%/attack/storm %D%/attack/monitor-with-faults
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/vm/run.sh "$(VM)" $(SUITES) -- $(VM_FILES)
 check-runc: all
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/runc-suite/run.sh $(RUNC_FILES)

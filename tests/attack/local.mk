@@ -5,6 +5,12 @@ tests_attack_attack_CPPFLAGS = $(AM_CPPFLAGS)
 tests_attack_attack_CFLAGS = -O1 -g -pthread -fno-pie -fno-sanitize=all
 tests_attack_attack_LDFLAGS = -static -no-pie -pthread -fno-sanitize=all
 
+# The same for the network.
+check_PROGRAMS += %D%/net
+tests_attack_net_SOURCES = %D%/net.c %D%/net.h %D%/net_dns.c %D%/net_hello.c %D%/net_raw.c
+tests_attack_net_CFLAGS = $(tests_attack_attack_CFLAGS)
+tests_attack_net_LDFLAGS = $(tests_attack_attack_LDFLAGS)
+
 check_PROGRAMS += %D%/marker %D%/storm
 tests_attack_marker_SOURCES = %D%/marker.c
 tests_attack_marker_CFLAGS = $(tests_attack_attack_CFLAGS)

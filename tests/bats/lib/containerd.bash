@@ -52,7 +52,7 @@ END
 
 start_containerd() {
     write_containerd_config
-    start_daemon containerd containerd --config "$WORLD/containerd.toml"
+    start_daemon containerd ${ENGINE_NETNS:+nsenter "--net=$ENGINE_NETNS"} containerd --config "$WORLD/containerd.toml"
     daemon_answers containerd ctr version
     daemon_answers containerd cri Version
 }

@@ -2,7 +2,7 @@
 """A small client of the Kubernetes CRI (runtime.v1), enough to play kubelet in the tests.
 
     cri.py SOCKET Version
-    cri.py SOCKET RunPodSandbox NAME HANDLER CGROUP-PARENT [host]   prints the pod's ID
+    cri.py SOCKET RunPodSandbox NAME HANDLER CGROUP-PARENT [host|dns=ADDRESS]   prints the pod's ID
     cri.py SOCKET ListPodSandbox                                    prints the IDs
     cri.py SOCKET CreateContainer POD NAME IMAGE [KEY=VALUE…] -- COMMAND…   annotations; prints the container's ID
     cri.py SOCKET StartContainer|RemoveContainer|StopPodSandbox|RemovePodSandbox ID
@@ -91,16 +91,19 @@ class Cri:
         return method(request, timeout=60)
 
 
-def pod_config(name, cgroup_parent, host):
+def pod_config(name, cgroup_parent, network):
+    host = network == "host"
+    server = network.removeprefix("dns=") if network.startswith("dns=") else None
     network = [field(1, NODE_NETWORK)] if host else []
     return [
         field(1, [field(1, name), field(2, f"{name}-uid"), field(3, "default")]),
+        *([field(4, [field(1, server)])] if server else []),
         field(8, [field(1, cgroup_parent), field(2, [field(1, network)])]),
     ]
 
 
 def run_pod_sandbox(cri, name, handler, cgroup_parent, network=""):
-    config = pod_config(name, cgroup_parent, network == "host")
+    config = pod_config(name, cgroup_parent, network)
     return cri.call("RunPodSandbox", message(field(1, config), field(2, handler)))[1].decode()
 
 

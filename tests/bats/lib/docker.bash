@@ -1,5 +1,6 @@
 # A dockerd of our own: data, state, socket and containerd below the world; no
-# bridge and no iptables, so that the host's network stays as it is.
+# bridge and no iptables, so that the host's network stays as it is. ENGINE_NETNS (lib/net.bash): the network
+# namespace in which engines run.
 
 # shellcheck source=bundle.bash
 source "$(dirname "${BASH_SOURCE[0]}")/bundle.bash"
@@ -14,7 +15,7 @@ start_dockerd() {
     # As contrib has it for people.
     sed "s,/usr/bin/sandtrace-runtime,$RUNTIME," "$ST_SRCDIR/contrib/docker/daemon.json" >"$DOCKER_CONFIG/daemon.json"
     echo '{}' >"$DOCKER_CONFIG/config.json" # podman looks for it too
-    start_daemon dockerd dockerd --data-root "$WORLD/docker" --exec-root "$WORLD/docker-exec" \
+    start_daemon dockerd ${ENGINE_NETNS:+nsenter "--net=$ENGINE_NETNS"} dockerd --data-root "$WORLD/docker" --exec-root "$WORLD/docker-exec" \
         -H "$DOCKER_HOST" -p "$WORLD/docker.pid" --config-file "$DOCKER_CONFIG/daemon.json" \
         --bridge=none --iptables=false --ip6tables=false --ip-forward=false --ip-masq=false \
         --exec-opt native.cgroupdriver=cgroupfs --cgroup-parent "/$WORLD_NAME" --default-runtime sandtrace "$@"

@@ -30,7 +30,7 @@ END
 }
 
 podman() {
-    command podman --root "$WORLD/podman" --runroot "$WORLD/podman-run" --tmpdir "$WORLD/podman-tmp" "$@"
+    command ${ENGINE_NETNS:+nsenter "--net=$ENGINE_NETNS"} podman --root "$WORLD/podman" --runroot "$WORLD/podman-run" --tmpdir "$WORLD/podman-tmp" "$@"
 }
 
 # podman_run ARGUMENT…: `podman run` in the world's cgroup.
