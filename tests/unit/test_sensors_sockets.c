@@ -428,17 +428,25 @@ static void processes_in_groups_below_are_the_container_s_too(void **state)
     assert_int_equal(rmdir(below), 0);
 }
 
-/* More files than anybody looks at, and then the socket. */
+static void open_many(int n)
+{
+    while (n--)
+        if (dup(0) < 0)
+            _exit(1);
+}
+
+/* Where nobody looks first, behind more files than anybody looks at. */
 static int udp4_behind_many_files(struct st_flow_tuple *flow)
 {
     struct rlimit limit = {20000, 20000};
+    int s;
 
     if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
         _exit(1);
-    for (int i = 0; i < ST_OWNER_LINKS + 100; i++)
-        if (dup(0) < 0)
-            _exit(1);
-    return udp4_connected(flow);
+    open_many(ST_OWNER_LINKS + 1000);
+    s = udp4_connected(flow);
+    open_many(200);
+    return s;
 }
 
 static void the_work_for_one_question_has_an_end(void **state)
