@@ -78,6 +78,26 @@ static void a_query_is_refused_as_if_by_its_server(void **state)
     }
 }
 
+/* As Docker's resolver is asked: the packet that we see goes to a port that the client knows nothing of. */
+static void an_answer_comes_from_the_port_that_was_asked(void **state)
+{
+    int s = socket_to("10.0.0.1", 53, SOCK_DGRAM);
+    uint8_t bytes[2048], out[1024], got[16];
+    size_t n, len;
+
+    (void)state;
+    assert_int_equal(send(s, "?", 1, 0), 1);
+    n = next_packet(IPPROTO_UDP, bytes, sizeof(bytes));
+    bytes[22] = 40053 >> 8;
+    bytes[23] = 40053 & 0xff;
+    len = st_packet_udp_reply_from(bytes, n, 53, (const uint8_t *)"!", 1, out, sizeof(out));
+    assert_int_equal(st_raw_reply_send(&reply, out, len, 0), 0);
+    wait_for(s);
+    assert_int_equal(recv(s, got, sizeof(got), 0), 1);
+    assert_int_equal(got[0], '!');
+    close(s);
+}
+
 static void a_connection_is_reset_as_if_by_its_server(void **state)
 {
     (void)state;
@@ -110,6 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_query_is_refused_as_if_by_its_server),
+        cmocka_unit_test(an_answer_comes_from_the_port_that_was_asked),
         cmocka_unit_test(a_connection_is_reset_as_if_by_its_server),
         cmocka_unit_test(what_is_no_packet_is_not_sent),
     };
