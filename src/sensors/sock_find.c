@@ -104,11 +104,30 @@ static int read_message(const struct nlmsghdr *h, const struct question *q, cons
     if (h->nlmsg_seq != q->head.nlmsg_seq)
         return 1; /* of a question that was given up */
     if (h->nlmsg_type == NLMSG_ERROR && h->nlmsg_len >= NLMSG_LENGTH(sizeof(struct nlmsgerr)))
-        return ((const struct nlmsgerr *)NLMSG_DATA(h))->error;
+        return ((const struct nlmsgerr *)(h + 1))->error;
     if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY || h->nlmsg_len < NLMSG_LENGTH(sizeof(struct inet_diag_msg)))
         return 0;
-    consider(NLMSG_DATA(h), flow, out);
+    consider((const void *)(h + 1), flow, out);
     return h->nlmsg_flags & NLM_F_MULTI ? 1 : 0;
+}
+
+/* What one receive has brought. */
+static int read_messages(const char *bytes, size_t n, const struct question *q,
+                         const struct st_flow_tuple *flow, struct st_sock_found *out)
+{
+    int rc = 1;
+
+    while (rc > 0 && n >= sizeof(struct nlmsghdr)) {
+        const struct nlmsghdr *h = (const void *)bytes;
+        size_t len = NLMSG_ALIGN(h->nlmsg_len);
+
+        if (h->nlmsg_len < sizeof(*h) || h->nlmsg_len > n)
+            return -EBADMSG;
+        rc = read_message(h, q, flow, out);
+        bytes += len;
+        n -= len < n ? len : n;
+    }
+    return rc;
 }
 
 static int read_answers(int fd, const struct question *q, const struct st_flow_tuple *flow,
@@ -118,14 +137,13 @@ static int read_answers(int fd, const struct question *q, const struct st_flow_t
 
     for (unsigned i = 0; i < MAX_RECEIVES; i++) {
         ssize_t n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_TRUNC);
-        unsigned left = n > 0 && (size_t)n <= sizeof(bytes) ? (unsigned)n : 0;
-        int rc = 1;
+        int rc;
 
         if (n < 0)
             return -errno;
-        for (const struct nlmsghdr *h = (const void *)bytes; rc > 0 && NLMSG_OK(h, left);
-             h = NLMSG_NEXT(h, left))
-            rc = read_message(h, q, flow, out);
+        if ((size_t)n > sizeof(bytes))
+            return -EMSGSIZE;
+        rc = read_messages(bytes, (size_t)n, q, flow, out);
         if (rc <= 0)
             return rc;
     }

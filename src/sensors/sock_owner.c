@@ -1,17 +1,20 @@
-/* sock_owner: see sock_owner.h. Who made the last connections makes the next one, as a rule, and with the
- * same descriptor: the last finds are looked at first, and cost one link each. Then the processes, the
- * youngest first, of each the highest descriptors first. */
+/* sock_owner: see sock_owner.h. A listing of open files makes the kernel put together each of them, so it is
+ * the last thing to do. Who made the last connections makes the next one, as a rule, and with the same
+ * descriptor: one link. Else the socket was made just now, and has the highest descriptor of its process,
+ * most likely of the youngest one: a look at the top of each. Only then all of all. */
 #include "sensors/sock_owner.h"
 
 #include "base/cleanup.h"
 #include "base/mem.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define LAST_FINDS 8
+#define TOP 3          /* descriptors looked at first; bash keeps one far above all others */
 #define MAX_GROUPS 256 /* the container's own and those below */
 #define MAX_DEPTH 8
 #define PIECE 4096 /* of a listing */
@@ -35,7 +38,8 @@ struct hunt {
     char socket[32]; /* what the link reads */
     unsigned looked;
     unsigned groups;
-    bool cut; /* there was more to look at */
+    bool cut;   /* there was more to look at */
+    bool quick; /* only where a new socket is most likely */
     struct find found;
 };
 
@@ -68,15 +72,32 @@ static bool is_it(struct hunt *h, int dir, const char *name)
     return n == (ssize_t)strlen(h->socket) && memcmp(link, h->socket, (size_t)n) == 0;
 }
 
-static bool is_where_it_was(struct hunt *h, const struct find *last)
+static bool is_at(struct hunt *h, pid_t pid, int fd)
 {
     char path[48];
 
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)last->pid, last->fd);
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
     if (!is_it(h, AT_FDCWD, path))
         return false;
-    h->found = *last;
+    h->found = (struct find){pid, fd};
     return true;
+}
+
+/* The size of the directory is how many files are open (Linux 6.2; before that it is 0). A new one has the
+ * lowest number that is free: just below that, where only few are higher. */
+static bool is_on_top(struct hunt *h, pid_t pid)
+{
+    char path[32];
+    struct stat sb;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    h->looked++;
+    if (stat(path, &sb) < 0 || sb.st_size <= 0 || sb.st_size > INT_MAX)
+        return false;
+    for (int below = 1; below <= TOP && below <= (int)sb.st_size; below++)
+        if (is_at(h, pid, (int)sb.st_size - below))
+            return true;
+    return false;
 }
 
 /* Of one piece of a listing, from its end. */
@@ -108,7 +129,7 @@ static bool is_among(struct hunt *h, int dir, pid_t pid, const char *bytes, size
     return false;
 }
 
-static bool is_with(struct hunt *h, pid_t pid)
+static bool is_anywhere(struct hunt *h, pid_t pid)
 {
     _Alignas(struct dirent64) char bytes[PIECE];
     char path[32];
@@ -131,6 +152,11 @@ static bool is_with(struct hunt *h, pid_t pid)
 }
 
 /* ---- processes ---- */
+
+static bool is_with(struct hunt *h, pid_t pid)
+{
+    return h->quick ? is_on_top(h, pid) : is_anywhere(h, pid);
+}
 
 /* The last line of the text is taken off it. 0: there is no more. */
 static pid_t last_pid(char *text, size_t *n)
@@ -231,16 +257,36 @@ static bool is_in_or_below(struct hunt *h, int group, unsigned depth)
 
 /* ---- one question ---- */
 
-static bool is_with_the_last(struct hunt *h)
+static bool is_where_one_was(struct hunt *h)
 {
-    struct st_sock_owners *o = h->owners;
+    const struct st_sock_owners *o = h->owners;
 
     for (size_t i = 0; i < o->n_finds; i++)
-        if (is_where_it_was(h, &o->finds[i]))
+        if (is_at(h, o->finds[i].pid, o->finds[i].fd))
             return true;
+    return false;
+}
+
+static bool is_with_the_last(struct hunt *h)
+{
+    const struct st_sock_owners *o = h->owners;
+
     for (size_t i = 0; i < o->n_finds && !h->cut; i++)
         if (is_with(h, o->finds[i].pid))
             return true;
+    return false;
+}
+
+static bool is_found(struct hunt *h)
+{
+    if (is_where_one_was(h))
+        return true;
+    for (int quick = 1; quick >= 0; quick--) {
+        h->quick = quick;
+        h->groups = 0;
+        if (is_with_the_last(h) || is_in_or_below(h, h->owners->group, 0))
+            return true;
+    }
     return false;
 }
 
@@ -285,7 +331,7 @@ void st_sock_owner_of(struct st_sock_owners *o, const struct st_flow_tuple *flow
         return;
     }
     snprintf(h.socket, sizeof(h.socket), "socket:[%u]", sock.inode);
-    if (is_with_the_last(&h) || is_in_or_below(&h, o->group, 0)) {
+    if (is_found(&h)) {
         remember(o, h.found);
         out->pid = h.found.pid;
     }

@@ -4,3 +4,12 @@ UNIT_TESTS += %D%/test_sensors_files
 tests_unit_test_sensors_files_SOURCES = %D%/test_sensors_files.c
 tests_unit_test_sensors_files_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_sensors_files_LDADD = $(UNIT_LDADD_SENSORS)
+ENGINE_UNIT_TESTS += %D%/test_sensors_sockets
+tests_unit_test_sensors_sockets_SOURCES = %D%/test_sensors_sockets.c %D%/sockets_unit.h \
+	%D%/netns_unit.h %D%/unit.h
+tests_unit_test_sensors_sockets_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sensors_sockets_LDADD = $(UNIT_LDADD_SENSORS)
+ENGINE_UNIT_TESTS += %D%/test_sensors_raw_reply
+tests_unit_test_sensors_raw_reply_SOURCES = %D%/test_sensors_raw_reply.c %D%/netns_unit.h %D%/unit.h
+tests_unit_test_sensors_raw_reply_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sensors_raw_reply_LDADD = libsensors.a $(UNIT_LDADD_NET)

@@ -54,6 +54,44 @@ static void flows_that_differ_in_anything_are_different_flows(void **state)
     st_flow_book_free(book);
 }
 
+static void a_flow_is_read_from_its_packet(void **state)
+{
+    static const struct {
+        uint8_t protocol, icmp_type;
+        size_t len;
+        uint16_t src_port, dst_port; /* expected */
+    } cases[] = {
+        {IPPROTO_UDP, 0, 8, 1000, 53},
+        {IPPROTO_ICMP, 8, 8, 0xabcd, 0xabcd}, /* an echo, and its answer */
+        {IPPROTO_ICMP, 0, 8, 0xabcd, 0xabcd},
+        {IPPROTO_ICMPV6, 128, 8, 0xabcd, 0xabcd},
+        {IPPROTO_ICMPV6, 129, 8, 0xabcd, 0xabcd},
+        {IPPROTO_ICMP, 8, 7, 0, 0},
+        {IPPROTO_ICMP, 3, 8, 0, 0},
+        {IPPROTO_ICMPV6, 8, 8, 0, 0},
+    };
+    static const uint8_t payload[8] = {0, 0, 0, 0, 0xab, 0xcd, 0, 1};
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        bool ports = cases[i].protocol == IPPROTO_UDP;
+        struct st_packet packet = {
+            .protocol = cases[i].protocol,
+            .icmp_type = cases[i].icmp_type,
+            .src_port = ports ? 1000 : 0,
+            .dst_port = ports ? 53 : 0,
+            .payload = payload,
+            .payload_len = cases[i].len,
+        };
+        struct st_flow_tuple t = st_flow_tuple_of(&packet);
+
+        assert_int_equal(t.src_port, cases[i].src_port);
+        assert_int_equal(t.dst_port, cases[i].dst_port);
+        packet.fragment = !ports;
+        assert_int_equal(st_flow_tuple_of(&packet).src_port, ports ? 1000 : 0);
+    }
+}
+
 static void a_flow_is_in_the_book_once(void **state)
 {
     struct st_flow_book *book = st_flow_book_new(4);
@@ -167,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flows_that_differ_in_anything_are_different_flows),
+        cmocka_unit_test(a_flow_is_read_from_its_packet),
         cmocka_unit_test(a_flow_is_in_the_book_once),
         cmocka_unit_test(a_full_book_says_so_and_keeps_what_it_has),
         cmocka_unit_test(what_a_flow_is_called_belongs_to_it),

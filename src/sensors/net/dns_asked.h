@@ -8,7 +8,9 @@
 #define ST_DNS_ASKED_MS 30000 /* so long may an answer take */
 
 struct st_dns_ask {
-    struct st_flow_tuple flow; /* from the client to the server */
+    /* From the client to the server, as the client has it: where the server's port is translated on the way
+     * (a resolver on loopback), a query is seen behind that and an answer before it. */
+    struct st_flow_tuple flow;
     uint16_t id, qtype;
     struct st_str name; /* as st_dns_name has it; copied */
     bool teaches;       /* addresses of the answer may be learned */

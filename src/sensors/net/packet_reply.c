@@ -49,6 +49,12 @@ static bool answerable(const uint8_t *packet, size_t n, uint8_t protocol, struct
 size_t st_packet_udp_reply(const uint8_t *packet, size_t n, const uint8_t *payload, size_t len, uint8_t *out,
                            size_t room)
 {
+    return st_packet_udp_reply_from(packet, n, 0, payload, len, out, room);
+}
+
+size_t st_packet_udp_reply_from(const uint8_t *packet, size_t n, uint16_t from_port, const uint8_t *payload,
+                                size_t len, uint8_t *out, size_t room)
+{
     struct st_packet to;
     size_t header, size = UDP_HEADER + len;
     uint8_t *udp;
@@ -61,7 +67,7 @@ size_t st_packet_udp_reply(const uint8_t *packet, size_t n, const uint8_t *paylo
         return 0;
     write_ip(&to, packet, size, out);
     udp = out + header;
-    st_store16(udp, to.dst_port);
+    st_store16(udp, from_port ? from_port : to.dst_port);
     st_store16(udp + 2, to.src_port);
     st_store16(udp + 4, (unsigned)size);
     st_store16(udp + 6, 0);
