@@ -193,9 +193,10 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     w->pipeline.counters = st_counters_new(w->pipeline.policy);
     if (st_pipeline_fold(&w->pipeline, err) < 0)
         return -err->errnum;
-    if (w->watch->fan >= 0 && open_files(w, err) < 0)
-        return -err->errnum;
+    /* It reads a file of the container's, which nobody could answer for once files are watched. */
     if (!w->watch->order.light && !w->loss && open_network(w, err) < 0)
+        return -err->errnum;
+    if (w->watch->fan >= 0 && open_files(w, err) < 0)
         return -err->errnum;
     /* A new worker can't have the fds of the one that was lost: what they would ask is refused by the kernel.
      */

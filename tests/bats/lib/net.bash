@@ -273,19 +273,22 @@ asked() { grep -qiF " $1 from " "$WORLD/servers/dns.log"; }
 furnish_net() {
     cp "$ST_BUILDDIR/tests/attack/net" "$1/bin/net"
     cp "$WORLD/servers/ca.pem" "$1/etc/ca.pem"
-    echo "nameserver $dns4" >"$1/etc/resolv.conf"
+    echo "nameserver $dns4" | tee "$WORLD/servers/resolv.conf" >"$1/etc/resolv.conf"
     printf '127.0.0.1 localhost\n::1 localhost\n' >"$1/etc/hosts"
     echo 'hosts: files dns' >"$1/etc/nsswitch.conf"
 }
 
-# make_box NAME COMMAND…: a bundle with the host's programs and a namespace of its own.
+# make_box NAME COMMAND…: a bundle with the host's programs, a namespace of its own, and a resolv.conf that is mounted,
+# as engines do it: that of an image is not believed.
 make_box() {
     make_container "$@"
     furnish_net "$(bundle_of "$1")/rootfs"
     edit_config "$(bundle_of "$1")" '.mounts += [["/usr", "/usr"], ["/usr/lib", "/lib"], ["/usr/lib64", "/lib64"] |
         {type: "bind", source: .[0], destination: .[1], options: ["rbind", "ro"]}] |
+        .mounts += [{type: "bind", source: $resolv, destination: "/etc/resolv.conf", options: ["bind", "ro"]}] |
         .process.rlimits = [{type: "RLIMIT_NOFILE", hard: 16384, soft: 16384}] |
-        .process.env += ["CURL_CA_BUNDLE=/etc/ca.pem", "SSL_CERT_FILE=/etc/ca.pem", "HOME=/tmp"]'
+        .process.env += ["CURL_CA_BUNDLE=/etc/ca.pem", "SSL_CERT_FILE=/etc/ca.pem", "HOME=/tmp"]' \
+        --arg resolv "$WORLD/servers/resolv.conf"
 }
 
 # allow_capability NAME CAPABILITY…
