@@ -22,9 +22,8 @@
 
 /* ---- sets ---- */
 
-/* Types as the program nft numbers them, to be read by people. */
+/* Types as the program nft numbers them, so that people can list them; it knows none for some. */
 #define NFT_TYPE_NFPROTO 2U
-#define NFT_TYPE_INTEGER 4U
 #define NFT_TYPE_ADDR4 7U
 #define NFT_TYPE_ADDR6 8U
 #define NFT_TYPE_PROTOCOL 12U
@@ -40,14 +39,14 @@ static const struct st_nft_set sets[] = {
     {ST_SET_OPEN6, AND(AND(NFT_TYPE_ADDR6, NFT_TYPE_PROTOCOL), NFT_TYPE_PORT), 24, true, ST_RULESET_OPEN_MAX},
     {"resolver4", NFT_TYPE_ADDR4, 4, false, 0},
     {"resolver6", NFT_TYPE_ADDR6, 16, false, 0},
-    {"ack4", AND(NFT_TYPE_INTEGER, NFT_TYPE_INTEGER), 8, false, 0},
-    {"ack6", AND(NFT_TYPE_INTEGER, NFT_TYPE_INTEGER), 8, false, 0},
+    {"ack4", AND(NFT_TYPE_PORT, NFT_TYPE_PROTOCOL), 8, false, 0},
+    {"ack6", AND(NFT_TYPE_PORT, NFT_TYPE_PROTOCOL), 8, false, 0},
     {"dns_protocols", NFT_TYPE_PROTOCOL, 1, false, 0},
     {"with_ports", NFT_TYPE_PROTOCOL, 1, false, 0},
     {"asking", NFT_TYPE_MARK, 4, false, 0},
     {"neighbours", NFT_TYPE_ICMP6, 1, false, 0},
     {"listeners", NFT_TYPE_ICMP6, 1, false, 0},
-    {"wide", NFT_TYPE_INTEGER, 4, false, 0},
+    {"wide", NFT_TYPE_MARK, 4, false, 0},
 };
 
 static void fill(struct st_nft_batch *b, const char *set, const void *keys, size_t n, uint32_t len)
