@@ -6,3 +6,7 @@ ENGINE_UNIT_TESTS += %D%/test_nf_ruleset
 tests_unit_test_nf_ruleset_SOURCES = %D%/test_nf_ruleset.c $(NF_SUPPORT)
 tests_unit_test_nf_ruleset_CPPFLAGS = $(UNIT_CPPFLAGS_NF)
 tests_unit_test_nf_ruleset_LDADD = $(UNIT_LDADD_NF)
+ENGINE_UNIT_TESTS += %D%/test_nf_guard
+tests_unit_test_nf_guard_SOURCES = %D%/test_nf_guard.c $(NF_SUPPORT)
+tests_unit_test_nf_guard_CPPFLAGS = $(UNIT_CPPFLAGS_NF)
+tests_unit_test_nf_guard_LDADD = $(UNIT_LDADD_NF)

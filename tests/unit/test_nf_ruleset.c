@@ -251,7 +251,7 @@ static void a_destination_is_open_for_its_time_from_the_last_word_on(void **stat
 static void a_mark_of_the_sender_is_worth_nothing(void **state)
 {
     struct nf_world *w = *state;
-    uint32_t marks[] = {ST_MARK_OPEN, STAMP, 0x77696465};
+    uint32_t marks[] = {ST_MARK_OPEN, STAMP};
     int heard = server(w, OUTER4, SOCK_DGRAM);
     char byte;
 

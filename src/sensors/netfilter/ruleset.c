@@ -63,8 +63,6 @@ static bool give_way(struct st_ruleset *r, struct leftover *leftover, uint8_t ne
         in_the_way = &leftover->netdev;
     } else if (need == ST_NEED_QUEUE)
         what = &r->native_queue;
-    else if (need == ST_NEED_ROUTE_KIND)
-        what = &r->route_kind;
     if (errnum == EEXIST && in_the_way && !*in_the_way)
         return *in_the_way = true;
     if (!what || !*what || errnum == EPERM || errnum == EEXIST)
@@ -83,7 +81,6 @@ void st_ruleset_adopt(struct st_ruleset *r, int fd, const struct st_ruleset_orde
                              .owner = true,
                              .native_queue = true,
                              .egress = true,
-                             .route_kind = true,
                              .log = true};
 }
 

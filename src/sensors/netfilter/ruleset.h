@@ -41,7 +41,6 @@ struct st_ruleset {
     bool owner;        /* nobody else can change the rules, and they stay when we die */
     bool native_queue; /* else by the target of iptables */
     bool egress;       /* devices can be guarded */
-    bool route_kind;   /* else only addresses that look like it count as multicast */
     bool log;          /* what a guard drops is logged (nflog.h); known after the first guard */
     bool odd;          /* which half is renewed next */
 };
