@@ -1,5 +1,7 @@
 #include "sensors/netfilter/nfsock.h"
 
+#include "sensors/netfilter/attrs.h"
+
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -71,21 +73,16 @@ ssize_t st_nfsock_receive(int fd, void *room, size_t size)
 /* What the kernel adds in words to a refusal. */
 static void take_reason(const struct nlmsghdr *h, struct st_nfsock_refusal *refusal)
 {
-    const struct nlattr *attr;
+    struct st_attrs a;
+    const char *words;
+    size_t n = 0;
 
-    if (!(h->nlmsg_flags & NLM_F_ACK_TLVS) || !(h->nlmsg_flags & NLM_F_CAPPED))
+    if (!(h->nlmsg_flags & NLM_F_ACK_TLVS) || !(h->nlmsg_flags & NLM_F_CAPPED) ||
+        !st_attrs_read(h, h->nlmsg_len, sizeof(struct nlmsgerr), &a))
         return;
-    mnl_attr_for_each(attr, h, sizeof(struct nlmsgerr))
-    {
-        size_t n = mnl_attr_get_payload_len(attr);
-
-        if (mnl_attr_get_type(attr) != NLMSGERR_ATTR_MSG)
-            continue;
-        if (n >= sizeof(refusal->why))
-            n = sizeof(refusal->why) - 1;
-        memcpy(refusal->why, mnl_attr_get_payload(attr), n);
-        refusal->why[n] = '\0';
-    }
+    words = st_attrs_bytes(&a, NLMSGERR_ATTR_MSG, 0, &n);
+    if (words)
+        snprintf(refusal->why, sizeof(refusal->why), "%.*s", (int)n, words);
 }
 
 static void take_answers(const void *room, int n, uint32_t first, uint32_t last,
