@@ -154,6 +154,38 @@ static void a_flow_over_ipv6_is_told_of(void **state)
     a_flow_is_told_of_from_beginning_to_end(*state, OUTER6, INNER6);
 }
 
+static void take_echo(void *ctx, const struct st_ct_flow *flow)
+{
+    struct st_ct_flow *out = ctx;
+
+    if (flow->protocol == IPPROTO_ICMP)
+        *out = *flow;
+}
+
+static void an_echo_is_told_of(void **state)
+{
+    static const uint8_t echo[] = {8, 0, 0xe5, 0xcb, 0x12, 0x34, 0, 0};
+    struct nf_world *w = *state;
+    int fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP), dump = st_nfsock_open(0, &err);
+    struct st_ct_flow flow = {0};
+    struct sockaddr_storage to;
+    socklen_t len = nf_address(OUTER4, 0, &to);
+    struct nf_asked asked;
+
+    must(dump);
+    assert_int_equal(sendto(fd, echo, sizeof(echo), 0, (void *)&to, len), sizeof(echo));
+    nf_asked(w, &asked);
+    nf_say(w, &asked, true, ST_MARK_OPEN);
+    nf_wait(fd, POLLIN);
+    must(st_conntrack_dump(dump, take_echo, &flow, &err));
+    assert_int_equal(flow.icmp_type, 8);
+    assert_int_equal(flow.icmp_id, 0x1234);
+    assert_int_equal(flow.bytes[0], 28);
+    must(st_conntrack_forget(dump, &flow, &err));
+    close(fd);
+    close(dump);
+}
+
 /* All at once, while nobody reads. */
 static void none_of_many_is_lost(void **state)
 {
@@ -190,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_flow_is_told_of),
         TEST(a_flow_over_ipv6_is_told_of),
+        TEST(an_echo_is_told_of),
         TEST(none_of_many_is_lost),
     };
 

@@ -167,6 +167,28 @@ static void it_would_leave_without_us(void **state)
     close(heard);
 }
 
+static void a_datagram_in_pieces_leaves(void **state)
+{
+    static const char *const to[] = {OUTER4, OUTER6};
+    struct nf_world *w = *state;
+    static char big[5000];
+
+    for (size_t i = 0; i < N_OF(to); i++) {
+        int heard = nf_socket(w, &(struct nf_socket){to[i], PORT, SOCK_DGRAM, true});
+        int fd = nf_connect(to[i], PORT, SOCK_DGRAM);
+        struct nf_asked asked;
+
+        assert_int_equal(send(fd, big, sizeof(big), 0), sizeof(big));
+        nf_asked(w, &asked);
+        assert_true(asked.packet.whole);
+        nf_say(w, &asked, true, ST_MARK_OPEN);
+        nf_wait(heard, POLLIN);
+        assert_int_equal(recv(heard, big, sizeof(big), 0), sizeof(big));
+        close(fd);
+        close(heard);
+    }
+}
+
 /* It says that it is ARP, and is not; or it is, and carries more than it should. */
 static void what_is_only_said_to_be_arp_does_not_leave(void **state)
 {
@@ -429,6 +451,7 @@ int main(void)
         cmocka_unit_test(it_would_leave_without_us),
 #define GUARDED(test) cmocka_unit_test_setup_teardown(test, enforce, release)
         GUARDED(a_frame_of_a_packet_socket_does_not_leave),
+        GUARDED(a_datagram_in_pieces_leaves),
         GUARDED(what_is_only_said_to_be_arp_does_not_leave),
         GUARDED(what_a_guard_drops_is_logged_one_by_one),
         GUARDED(no_tap_reads_the_stamp),

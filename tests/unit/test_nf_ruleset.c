@@ -50,6 +50,8 @@ static void rules_are_installed_again_over_those_that_were_left(void **state)
     int other = st_nfsock_open(0, &err);
 
     nf_enforce(w);
+    print_message("owner %d, native queue %d, egress %d\n", w->rules.owner, w->rules.native_queue,
+                  w->rules.egress);
     /* The socket that owns them is gone: they stay, and another one replaces them. */
     assert_true(other >= 0);
     if (w->rules.owner)
@@ -301,6 +303,70 @@ static void lo_is_nobodys_business(void **state)
     close(listening);
 }
 
+/* ---- nobody there ---- */
+
+static void without_a_reader_nothing_goes_and_the_next_one_finds_nothing_old(void **state)
+{
+    struct nf_world *w = *state;
+    int heard = server(w, OUTER4, SOCK_DGRAM), fd = nf_connect(OUTER4, PORT, SOCK_DGRAM);
+    int other = st_nfsock_open(ST_NFQUEUE_BUFFER, &err);
+    struct nf_asked asked;
+    char byte;
+
+    assert_int_equal(send(fd, "1", 1, 0), 1); /* waits, and goes with its reader */
+    assert_true(st_nfqueue_bind(other, QUEUE, false, &err) < 0);
+    close(w->queue_fd);
+    (void)send(fd, "2", 1, 0);
+    assert_int_equal(st_nfqueue_bind(other, QUEUE, false, &err), 0);
+    w->queue_fd = other;
+    assert_int_equal(send(fd, "3", 1, 0), 1);
+    nf_asked(w, &asked);
+    assert_int_equal(asked.bytes[asked.packet.len - 1], '3');
+    nf_say(w, &asked, true, ST_MARK_OPEN);
+    nf_wait(heard, POLLIN);
+    assert_int_equal(recv(heard, &byte, 1, 0), 1);
+    assert_int_equal(byte, '3');
+    close(fd);
+    close(heard);
+}
+
+static int audit(void **state)
+{
+    struct nf_world *w = *state;
+
+    w->order.enforce = false;
+    nf_enforce(w);
+    assert_int_equal(st_ruleset_guard(&w->rules, "in0", &err), 0);
+    return 0;
+}
+
+static int end_audit(void **state)
+{
+    struct nf_world *w = *state;
+
+    nf_release(w);
+    w->order.enforce = true;
+    return 0;
+}
+
+static void an_audit_asks_and_disturbs_nobody_when_it_is_gone(void **state)
+{
+    struct nf_world *w = *state;
+    int listening = server(w, OUTER4, SOCK_STREAM), fd = nf_connect(OUTER4, PORT, SOCK_STREAM);
+    struct nf_asked asked;
+
+    nf_asked(w, &asked);
+    nf_say(w, &asked, true, ST_MARK_OPEN);
+    assert_int_equal(nf_connected(fd), 0);
+    close(fd);
+    assert_int_equal(st_nfqueue_unbind(w->queue_fd, QUEUE, &err), 0);
+    fd = nf_connect(OUTER4, PORT, SOCK_STREAM);
+    assert_int_equal(nf_connected(fd), 0);
+    close(fd);
+    close(listening);
+    assert_int_equal(st_nfqueue_bind(w->queue_fd, QUEUE, true, &err), 0);
+}
+
 /* ---- cut ---- */
 
 static void another_process_that_holds_the_socket_cuts(void **state)
@@ -348,6 +414,8 @@ int main(void)
         JUDGED(a_mark_of_the_sender_is_worth_nothing),
         JUDGED(a_flow_from_outside_is_asked_about_and_its_answers_go),
         JUDGED(lo_is_nobodys_business),
+        JUDGED(without_a_reader_nothing_goes_and_the_next_one_finds_nothing_old),
+        cmocka_unit_test_setup_teardown(an_audit_asks_and_disturbs_nobody_when_it_is_gone, audit, end_audit),
         JUDGED(another_process_that_holds_the_socket_cuts),
     };
 

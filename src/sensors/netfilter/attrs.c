@@ -2,34 +2,73 @@
 
 #include <arpa/inet.h>
 #include <endian.h>
-#include <libmnl/libmnl.h>
+#include <linux/netlink.h>
 #include <string.h>
 
-static int keep(const struct nlattr *attr, void *data)
+static size_t aligned(size_t n)
 {
-    struct st_attrs *attrs = data;
+    return (n + 3) & ~(size_t)3;
+}
 
-    if (mnl_attr_get_type(attr) < ST_ATTRS)
-        attrs->of[mnl_attr_get_type(attr)] = attr;
-    return MNL_CB_OK;
+/* Length of the message that begins there; 0: it is not whole. */
+static size_t length_of(const void *message, size_t n)
+{
+    struct nlmsghdr h;
+
+    if (n < sizeof(h))
+        return 0;
+    memcpy(&h, message, sizeof(h));
+    return h.nlmsg_len >= sizeof(h) && h.nlmsg_len <= n ? h.nlmsg_len : 0;
+}
+
+const struct nlmsghdr *st_nlmsg_next(const void *received, size_t n, size_t *at)
+{
+    const char *message = (const char *)received + *at;
+    size_t len = *at < n ? length_of(message, n - *at) : 0;
+
+    *at += aligned(len);
+    return len ? (const void *)message : NULL;
+}
+
+static bool walk(const char *p, size_t n, struct st_attrs *out)
+{
+    struct nlattr attr;
+
+    *out = (struct st_attrs){0};
+    while (n >= sizeof(attr)) {
+        memcpy(&attr, p, sizeof(attr));
+        if (attr.nla_len < sizeof(attr) || attr.nla_len > n)
+            return false;
+        if ((attr.nla_type & NLA_TYPE_MASK) < ST_ATTRS)
+            out->of[attr.nla_type & NLA_TYPE_MASK] = (const void *)p;
+        if (aligned(attr.nla_len) >= n)
+            break;
+        p += aligned(attr.nla_len);
+        n -= aligned(attr.nla_len);
+    }
+    return true;
 }
 
 bool st_attrs_read(const struct nlmsghdr *h, size_t n, size_t header, struct st_attrs *out)
 {
-    *out = (struct st_attrs){0};
-    return n <= INT32_MAX && mnl_nlmsg_ok(h, (int)n) && mnl_nlmsg_get_payload_len(h) >= header &&
-           mnl_attr_parse(h, (unsigned)header, keep, out) >= 0;
+    size_t len = length_of(h, n), before = sizeof(*h) + aligned(header);
+
+    return len >= before && walk((const char *)h + before, len - before, out);
 }
 
 const void *st_attrs_bytes(const struct st_attrs *a, unsigned type, size_t least, size_t *len)
 {
-    const struct nlattr *attr = a->of[type];
+    const char *at = (const void *)a->of[type];
+    struct nlattr attr;
 
-    if (!attr || mnl_attr_get_payload_len(attr) < least)
+    if (!at)
+        return NULL;
+    memcpy(&attr, at, sizeof(attr));
+    if (attr.nla_len - sizeof(attr) < least)
         return NULL;
     if (len)
-        *len = mnl_attr_get_payload_len(attr);
-    return mnl_attr_get_payload(attr);
+        *len = attr.nla_len - sizeof(attr);
+    return at + sizeof(attr);
 }
 
 uint32_t st_attrs_be32(const struct st_attrs *a, unsigned type)
@@ -69,6 +108,9 @@ uint16_t st_attrs_be16(const struct st_attrs *a, unsigned type)
 
 bool st_attrs_nested(const struct st_attrs *a, unsigned type, struct st_attrs *out)
 {
+    size_t n = 0;
+    const char *within = st_attrs_bytes(a, type, 0, &n);
+
     *out = (struct st_attrs){0};
-    return a->of[type] && mnl_attr_parse_nested(a->of[type], keep, out) >= 0;
+    return within && walk(within, n, out);
 }

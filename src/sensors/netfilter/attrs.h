@@ -1,4 +1,5 @@
-/* attrs: the attributes of a netlink message, by number. */
+/* attrs: messages of netlink in what was received, and the attributes of each, by number. By our own hand:
+ * libmnl takes a length of 2 GB and more for a negative one, and reads to the next multiple of four. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,6 +9,9 @@
 struct nlmsghdr;
 struct nlattr;
 
+/* The next whole message of n bytes that were received, from *at on, which moves behind it. NULL: no more. */
+const struct nlmsghdr *st_nlmsg_next(const void *received, size_t n, size_t *at);
+
 #define ST_ATTRS 64 /* of those beyond nothing is known */
 
 struct st_attrs {
@@ -15,7 +19,7 @@ struct st_attrs {
 };
 
 /* Those behind a header of so many bytes. Borrows the message, n bytes of which are there; false: it is
- * shorter than it says, or than its header. */
+ * shorter than it says, or than its header, or an attribute is not what it should be. */
 bool st_attrs_read(const struct nlmsghdr *h, size_t n, size_t header, struct st_attrs *out);
 
 /* The bytes of one, at least so many; NULL: it is not there, or shorter. len may be NULL. */

@@ -1,5 +1,6 @@
 #include "sensors/netfilter/conntrack.h"
 
+#include "sensors/netfilter/attrs.h"
 #include "sensors/netfilter/nfsock.h"
 
 #include "base/cleanup.h"
@@ -87,7 +88,8 @@ int st_conntrack_read(int fd, unsigned max, void (*each)(void *ctx, const struct
         malformed = &own;
     while (given < max) {
         ssize_t got = st_nfsock_receive(fd, room, sizeof(room));
-        int left = (int)got;
+        const struct nlmsghdr *h;
+        size_t at = 0;
 
         if (got == -EAGAIN)
             break;
@@ -97,10 +99,10 @@ int st_conntrack_read(int fd, unsigned max, void (*each)(void *ctx, const struct
         }
         if (got < 0)
             return (int)got;
-        for (const struct nlmsghdr *h = (void *)room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+        while ((h = st_nlmsg_next(room, (size_t)got, &at))) {
             struct st_ct_flow flow;
 
-            if (st_conntrack_parse(h, (size_t)left, &flow)) {
+            if (st_conntrack_parse(h, h->nlmsg_len, &flow)) {
                 given++;
                 each(ctx, &flow);
             } else
@@ -113,10 +115,13 @@ int st_conntrack_read(int fd, unsigned max, void (*each)(void *ctx, const struct
 /* ---- asking ---- */
 
 /* One datagram of a dump. 1: it was the last. */
-static int take_dump(const char *room, int left, uint32_t seq,
+static int take_dump(const char *room, size_t got, uint32_t seq,
                      void (*each)(void *ctx, const struct st_ct_flow *flow), void *ctx, struct st_error *err)
 {
-    for (const struct nlmsghdr *h = (const void *)room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+    const struct nlmsghdr *h;
+    size_t at = 0;
+
+    while ((h = st_nlmsg_next(room, got, &at))) {
         const struct nlmsgerr *e = mnl_nlmsg_get_payload(h);
         struct st_ct_flow flow;
 
@@ -126,7 +131,7 @@ static int take_dump(const char *room, int left, uint32_t seq,
             return 1;
         if (h->nlmsg_type == NLMSG_ERROR && mnl_nlmsg_get_payload_len(h) >= sizeof(*e))
             return st_fail(err, -e->error, "flows of the kernel: %s", strerror(-e->error));
-        if (st_conntrack_parse(h, (size_t)left, &flow))
+        if (st_conntrack_parse(h, h->nlmsg_len, &flow))
             each(ctx, &flow);
     }
     return 0;
@@ -152,7 +157,7 @@ int st_conntrack_dump(int fd, void (*each)(void *ctx, const struct st_ct_flow *f
         }
         if (got < 0)
             return st_fail(err, (int)-got, "flows of the kernel: %s", strerror((int)-got));
-        rc = take_dump(room, (int)got, seq, each, ctx, err);
+        rc = take_dump(room, (size_t)got, seq, each, ctx, err);
     } while (rc == 0);
     return rc < 0 ? rc : 0;
 }

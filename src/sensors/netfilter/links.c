@@ -66,16 +66,17 @@ int st_links_read(int fd, void (*each)(void *ctx, const struct st_link *link), v
 
     for (;;) {
         ssize_t got = st_nfsock_receive(fd, room, sizeof(room));
-        int left = (int)got;
+        const struct nlmsghdr *h;
+        size_t at = 0;
 
         if (got == -EAGAIN)
             return given;
         if (got < 0)
             return got == -EMSGSIZE ? -ENOBUFS : (int)got;
-        for (const struct nlmsghdr *h = (void *)room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+        while ((h = st_nlmsg_next(room, (size_t)got, &at))) {
             struct st_link link;
 
-            if (st_links_parse(h, (size_t)left, &link)) {
+            if (st_links_parse(h, h->nlmsg_len, &link)) {
                 given++;
                 each(ctx, &link);
             }

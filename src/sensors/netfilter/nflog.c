@@ -81,16 +81,17 @@ int st_nflog_read(int fd, unsigned max, void (*each)(void *ctx, const struct st_
 
     while (given < max) {
         ssize_t got = st_nfsock_receive(fd, room, sizeof(room));
-        int left = (int)got;
+        const struct nlmsghdr *h;
+        size_t at = 0;
 
         if (got == -EAGAIN)
             break;
         if (got < 0)
             return (int)got;
-        for (const struct nlmsghdr *h = (void *)room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+        while ((h = st_nlmsg_next(room, (size_t)got, &at))) {
             struct st_nflog_frame frame;
 
-            if (st_nflog_parse(h, (size_t)left, &frame)) {
+            if (st_nflog_parse(h, h->nlmsg_len, &frame)) {
                 given++;
                 each(ctx, &frame);
             }

@@ -107,7 +107,8 @@ int st_nfqueue_read(int fd, void *room, size_t size, unsigned max,
         malformed = &own;
     while (given < max) {
         ssize_t got = st_nfsock_receive(fd, room, size);
-        int left = (int)got;
+        const struct nlmsghdr *h;
+        size_t at = 0;
 
         if (got == -EAGAIN)
             break;
@@ -117,12 +118,12 @@ int st_nfqueue_read(int fd, void *room, size_t size, unsigned max,
         }
         if (got < 0)
             return (int)got;
-        for (const struct nlmsghdr *h = room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+        while ((h = st_nlmsg_next(room, (size_t)got, &at))) {
             struct st_nfqueue_packet packet;
 
             if (h->nlmsg_type == NLMSG_ERROR) /* of a verdict that came too late */
                 continue;
-            if (st_nfqueue_parse(h, (size_t)left, &packet)) {
+            if (st_nfqueue_parse(h, h->nlmsg_len, &packet)) {
                 given++;
                 each(ctx, &packet);
             } else

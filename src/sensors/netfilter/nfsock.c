@@ -85,10 +85,13 @@ static void take_reason(const struct nlmsghdr *h, struct st_nfsock_refusal *refu
         snprintf(refusal->why, sizeof(refusal->why), "%.*s", (int)n, words);
 }
 
-static void take_answers(const void *room, int n, uint32_t first, uint32_t last,
+static void take_answers(const void *room, size_t n, uint32_t first, uint32_t last,
                          struct st_nfsock_refusal *refusal, bool *done)
 {
-    for (const struct nlmsghdr *h = room; mnl_nlmsg_ok(h, n); h = mnl_nlmsg_next(h, &n)) {
+    const struct nlmsghdr *h;
+    size_t at = 0;
+
+    while ((h = st_nlmsg_next(room, n, &at))) {
         const struct nlmsgerr *e = mnl_nlmsg_get_payload(h);
 
         if (h->nlmsg_type != NLMSG_ERROR || mnl_nlmsg_get_payload_len(h) < sizeof(*e) ||
@@ -130,7 +133,7 @@ int st_nfsock_batch(int fd, const void *batch, size_t len, uint32_t first, uint3
             continue;
         if (n < 0)
             return st_fail(err, (int)-n, "read from netfilter: %s", strerror((int)-n));
-        take_answers(room, (int)n, first, last, refusal, &done);
+        take_answers(room, (size_t)n, first, last, refusal, &done);
     }
     if (refusal->errnum)
         return st_fail(err, refusal->errnum, "netfilter refuses: %s%s%s", strerror(refusal->errnum),

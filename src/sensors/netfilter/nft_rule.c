@@ -1,5 +1,7 @@
 #include "sensors/netfilter/nft_rule.h"
 
+#include "base/mem.h"
+
 #include <stdio.h> /* before libnftnl, which forgets it */
 
 #include <arpa/inet.h>
@@ -239,10 +241,8 @@ static void queue_xt(struct nftnl_rule *r, uint32_t number, bool bypass)
     struct nftnl_expr *e = put(r, "target");
     /* The kernel wants it as long as its alignment makes it; libnftnl keeps and frees it. */
     size_t size = (sizeof(struct xt_NFQ_info_v3) + 7) / 8 * 8;
-    struct xt_NFQ_info_v3 *info = calloc(1, size);
+    struct xt_NFQ_info_v3 *info = st_xcalloc(1, size);
 
-    if (!info)
-        abort();
     info->queuenum = (uint16_t)number;
     info->queues_total = 1;
     info->flags = bypass ? NFQ_FLAG_BYPASS : 0;
