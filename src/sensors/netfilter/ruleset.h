@@ -23,6 +23,8 @@ enum st_mark {
 #define ST_RULESET_ALIVE_MS 2000  /* without a renewal, nothing leaves after this */
 #define ST_RULESET_OPEN_MAX 65536 /* destinations, of each family */
 
+struct st_ruleset;
+
 struct st_ruleset_order {
     uint16_t queue;
     bool enforce;   /* false: audit: what nobody reads or judges goes through */
@@ -30,6 +32,9 @@ struct st_ruleset_order {
     uint32_t stamp; /* random, not 0, known to nobody: what has not passed our rules does not bear it */
     const struct st_addr *resolvers;
     size_t n_resolvers;
+    /* Another one, of whatever namespace: what the kernel could not do there is not tried again, as each try
+     * that fails costs milliseconds. NULL: not known. */
+    const struct st_ruleset *like;
 };
 
 struct st_ruleset {
