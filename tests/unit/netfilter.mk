@@ -22,3 +22,7 @@ ENGINE_UNIT_TESTS += %D%/test_nf_conntrack
 tests_unit_test_nf_conntrack_SOURCES = %D%/test_nf_conntrack.c $(NF_SUPPORT)
 tests_unit_test_nf_conntrack_CPPFLAGS = $(UNIT_CPPFLAGS_NF)
 tests_unit_test_nf_conntrack_LDADD = $(UNIT_LDADD_NF)
+UNIT_TESTS += %D%/test_nf_messages
+tests_unit_test_nf_messages_SOURCES = %D%/test_nf_messages.c %D%/unit.h
+tests_unit_test_nf_messages_CPPFLAGS = $(UNIT_CPPFLAGS_NF)
+tests_unit_test_nf_messages_LDADD = $(UNIT_LDADD_NF)

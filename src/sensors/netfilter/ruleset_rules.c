@@ -310,8 +310,8 @@ void st_ruleset_build_guard(struct st_nft_batch *b, const struct st_ruleset *r, 
     /* What is stamped sheds it here: behind us a packet socket may look at it. */
     const struct st_step stamped[] = {{ST_MARK, r->stamp}, {ST_SET_MARK, 0}, {ST_ACCEPT}, {ST_STEP_END}};
     const struct st_step arp[] = {{ST_LENGTH, ETHERNET_ARP}, {ST_ARP_FRAME}, {ST_ACCEPT}, {ST_STEP_END}};
-    const struct st_step log[] = {{ST_COUNT}, {ST_LOG, ST_NFLOG_GROUP, LOG_BYTES}, {ST_STEP_END}};
-    const struct st_step drop[] = {{ST_DROP}, {ST_STEP_END}};
+    const struct st_step log[] = {{ST_LOG, ST_NFLOG_GROUP, LOG_BYTES}, {ST_STEP_END}};
+    const struct st_step drop[] = {{ST_COUNT}, {r->enforce ? ST_DROP : ST_ACCEPT}, {ST_STEP_END}};
     char name[64];
     const struct st_nft_chain chain = {name, device, NF_NETDEV_EGRESS, 0, r->enforce};
 
@@ -322,6 +322,5 @@ void st_ruleset_build_guard(struct st_nft_batch *b, const struct st_ruleset *r, 
     st_nft_rule_add(b, &st_ruleset_netdev, name, arp, 0);
     if (r->log)
         st_nft_rule_add(b, &st_ruleset_netdev, name, log, ST_NEED_LOG);
-    if (r->enforce)
-        st_nft_rule_add(b, &st_ruleset_netdev, name, drop, 0);
+    st_nft_rule_add(b, &st_ruleset_netdev, name, drop, 0);
 }
