@@ -19,7 +19,7 @@ enum st_mark {
     ST_MARK_REFUSED   /* nothing goes: TCP is reset, UDP answered by ICMP, the rest dropped */
 };
 
-#define ST_RULESET_RESOLVERS 32   /* as many, of each family */
+#define ST_RULESET_RESOLVERS 32   /* at most */
 #define ST_RULESET_ALIVE_MS 2000  /* without a renewal, nothing leaves after this */
 #define ST_RULESET_OPEN_MAX 65536 /* destinations, of each family */
 
