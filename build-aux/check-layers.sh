@@ -29,6 +29,17 @@ find src hooks -name '*.[ch]' | sort | while read -r file; do
             echo "$file: layer $from_layer ($from) includes layer $to_layer ($to)"
         fi
     done
+    # Libraries within a folder (src/sensors/net) know nothing else of it.
+    case $file in
+    src/*/*/*)
+        library=${file#src/}; library=${library%/*}
+        sed -n 's|^#[[:space:]]*include[[:space:]]*"\(.*\)/[a-z0-9_]*\.h".*|\1|p' "$file" | sort -u | while read -r to; do
+            case $to in
+            "$library") ;;
+            "${library%%/*}" | "${library%%/*}"/*) echo "$file: $library includes $to" ;;
+            esac
+        done ;;
+    esac
 done >"${TMPDIR:-/tmp}/check-layers.$$"
 trap 'rm -f "${TMPDIR:-/tmp}/check-layers.$$"' EXIT
 if [ -s "${TMPDIR:-/tmp}/check-layers.$$" ]; then

@@ -23,6 +23,7 @@ include tests/bench/policy.mk
 include tests/bench/trace.mk
 include tests/unit/sensors.mk
 include tests/unit/net.mk
+include tests/unit/netfilter.mk
 include tests/unit/monitor.mk
 include tests/unit/cli.mk
 

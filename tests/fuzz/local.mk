@@ -27,6 +27,7 @@ tests_fuzz_fuzz_state_LDADD = $(LDADD_FUZZ_OCI)
 
 include tests/fuzz/policy.mk
 include tests/fuzz/net.mk
+include tests/fuzz/netfilter.mk
 
 .PHONY: fuzz
 if ENABLE_FUZZERS

@@ -1,5 +1,6 @@
 #include "sensors/netfilter/conntrack.h"
 
+#include "sensors/netfilter/attrs.h"
 #include "sensors/netfilter/nfsock.h"
 
 #include "base/cleanup.h"
@@ -76,84 +77,6 @@ int st_conntrack_open(struct st_error *err)
 
 /* ---- reading ---- */
 
-static struct st_addr addr_of(const struct nf_conntrack *ct, enum nf_conntrack_attr four,
-                              enum nf_conntrack_attr six)
-{
-    const void *bytes;
-
-    if (nfct_attr_is_set(ct, four) > 0 && (bytes = nfct_get_attr(ct, four)))
-        return st_addr_from4(bytes);
-    if (nfct_attr_is_set(ct, six) > 0 && (bytes = nfct_get_attr(ct, six)))
-        return st_addr_from6(bytes);
-    return (struct st_addr){0};
-}
-
-static uint16_t port_of(const struct nf_conntrack *ct, enum nf_conntrack_attr attr)
-{
-    return nfct_attr_is_set(ct, attr) > 0 ? ntohs(nfct_get_attr_u16(ct, attr)) : 0;
-}
-
-static uint64_t count_of(const struct nf_conntrack *ct, enum nf_conntrack_attr attr)
-{
-    return nfct_attr_is_set(ct, attr) > 0 ? nfct_get_attr_u64(ct, attr) : UINT64_MAX;
-}
-
-static int64_t time_of(const struct nf_conntrack *ct, enum nf_conntrack_attr attr)
-{
-    return nfct_attr_is_set(ct, attr) > 0 ? (int64_t)nfct_get_attr_u64(ct, attr) : 0;
-}
-
-static struct st_ct_flow flow_of(const struct nf_conntrack *ct)
-{
-    struct st_ct_flow flow = {
-        .id = nfct_attr_is_set(ct, ATTR_ID) > 0 ? nfct_get_attr_u32(ct, ATTR_ID) : 0,
-        .protocol = nfct_get_attr_u8(ct, ATTR_L4PROTO),
-        .src = addr_of(ct, ATTR_ORIG_IPV4_SRC, ATTR_ORIG_IPV6_SRC),
-        .dst = addr_of(ct, ATTR_ORIG_IPV4_DST, ATTR_ORIG_IPV6_DST),
-        .reply_src = addr_of(ct, ATTR_REPL_IPV4_SRC, ATTR_REPL_IPV6_SRC),
-        .bytes = {count_of(ct, ATTR_ORIG_COUNTER_BYTES), count_of(ct, ATTR_REPL_COUNTER_BYTES)},
-        .packets = {count_of(ct, ATTR_ORIG_COUNTER_PACKETS), count_of(ct, ATTR_REPL_COUNTER_PACKETS)},
-        .start_ns = time_of(ct, ATTR_TIMESTAMP_START),
-        .stop_ns = time_of(ct, ATTR_TIMESTAMP_STOP),
-        .mark = nfct_attr_is_set(ct, ATTR_MARK) > 0 ? nfct_get_attr_u32(ct, ATTR_MARK) : 0,
-    };
-
-    if (flow.protocol == IPPROTO_ICMP || flow.protocol == IPPROTO_ICMPV6) {
-        flow.icmp_type = nfct_get_attr_u8(ct, ATTR_ICMP_TYPE);
-        flow.icmp_code = nfct_get_attr_u8(ct, ATTR_ICMP_CODE);
-        flow.icmp_id = port_of(ct, ATTR_ICMP_ID);
-    } else {
-        flow.src_port = port_of(ct, ATTR_ORIG_PORT_SRC);
-        flow.dst_port = port_of(ct, ATTR_ORIG_PORT_DST);
-        flow.reply_src_port = port_of(ct, ATTR_REPL_PORT_SRC);
-    }
-    return flow;
-}
-
-bool st_conntrack_parse(const void *message, size_t n, struct st_ct_flow *out)
-{
-    const struct nlmsghdr *h = message;
-    struct nf_conntrack *ct;
-    bool good;
-
-    if (n > INT32_MAX || !mnl_nlmsg_ok(h, (int)n) || h->nlmsg_type >> 8 != NFNL_SUBSYS_CTNETLINK ||
-        mnl_nlmsg_get_payload_len(h) < sizeof(struct nfgenmsg))
-        return false;
-    if ((h->nlmsg_type & 0xff) != IPCTNL_MSG_CT_NEW && (h->nlmsg_type & 0xff) != IPCTNL_MSG_CT_DELETE)
-        return false;
-    ct = nfct_new();
-    if (!ct)
-        abort();
-    good = nfct_nlmsg_parse(h, ct) >= 0 && nfct_attr_is_set(ct, ATTR_L4PROTO) > 0;
-    if (good) {
-        *out = flow_of(ct);
-        out->ended = (h->nlmsg_type & 0xff) == IPCTNL_MSG_CT_DELETE;
-        good = out->src.family && out->src.family == out->dst.family;
-    }
-    nfct_destroy(ct);
-    return good;
-}
-
 int st_conntrack_read(int fd, unsigned max, void (*each)(void *ctx, const struct st_ct_flow *flow), void *ctx,
                       uint64_t *malformed)
 {
@@ -165,7 +88,8 @@ int st_conntrack_read(int fd, unsigned max, void (*each)(void *ctx, const struct
         malformed = &own;
     while (given < max) {
         ssize_t got = st_nfsock_receive(fd, room, sizeof(room));
-        int left = (int)got;
+        const struct nlmsghdr *h;
+        size_t at = 0;
 
         if (got == -EAGAIN)
             break;
@@ -175,10 +99,10 @@ int st_conntrack_read(int fd, unsigned max, void (*each)(void *ctx, const struct
         }
         if (got < 0)
             return (int)got;
-        for (const struct nlmsghdr *h = (void *)room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+        while ((h = st_nlmsg_next(room, (size_t)got, &at))) {
             struct st_ct_flow flow;
 
-            if (st_conntrack_parse(h, (size_t)left, &flow)) {
+            if (st_conntrack_parse(h, h->nlmsg_len, &flow)) {
                 given++;
                 each(ctx, &flow);
             } else
@@ -191,10 +115,13 @@ int st_conntrack_read(int fd, unsigned max, void (*each)(void *ctx, const struct
 /* ---- asking ---- */
 
 /* One datagram of a dump. 1: it was the last. */
-static int take_dump(const char *room, int left, uint32_t seq,
+static int take_dump(const char *room, size_t got, uint32_t seq,
                      void (*each)(void *ctx, const struct st_ct_flow *flow), void *ctx, struct st_error *err)
 {
-    for (const struct nlmsghdr *h = (const void *)room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+    const struct nlmsghdr *h;
+    size_t at = 0;
+
+    while ((h = st_nlmsg_next(room, got, &at))) {
         const struct nlmsgerr *e = mnl_nlmsg_get_payload(h);
         struct st_ct_flow flow;
 
@@ -204,7 +131,7 @@ static int take_dump(const char *room, int left, uint32_t seq,
             return 1;
         if (h->nlmsg_type == NLMSG_ERROR && mnl_nlmsg_get_payload_len(h) >= sizeof(*e))
             return st_fail(err, -e->error, "flows of the kernel: %s", strerror(-e->error));
-        if (st_conntrack_parse(h, (size_t)left, &flow))
+        if (st_conntrack_parse(h, h->nlmsg_len, &flow))
             each(ctx, &flow);
     }
     return 0;
@@ -230,7 +157,7 @@ int st_conntrack_dump(int fd, void (*each)(void *ctx, const struct st_ct_flow *f
         }
         if (got < 0)
             return st_fail(err, (int)-got, "flows of the kernel: %s", strerror((int)-got));
-        rc = take_dump(room, (int)got, seq, each, ctx, err);
+        rc = take_dump(room, (size_t)got, seq, each, ctx, err);
     } while (rc == 0);
     return rc < 0 ? rc : 0;
 }

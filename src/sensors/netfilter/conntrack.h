@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#define ST_CONNTRACK_BUFFER (8 * 1024 * 1024)
+#define ST_CONNTRACK_BUFFER (32 * 1024 * 1024) /* some 40,000 news; nothing as long as they are read */
 
 struct st_ct_flow {
     bool ended;
@@ -30,8 +30,9 @@ struct st_ct_flow {
 /* In the namespace (st_netns_visit): flows that begin from now on are counted and have times. */
 int st_conntrack_enable(struct st_error *err);
 
-/* A socket that hears of beginnings and ends in this namespace. Where its reader is slow, the kernel waits
- * with its news instead of losing them. */
+/* A socket that hears of beginnings and ends in this namespace. Where its buffer is full the kernel keeps the
+ * news of an end until there is room; those of a beginning may come late, or not before its end: an end
+ * without a beginning stands for both. */
 int st_conntrack_open(struct st_error *err);
 
 /* Whatever is there, up to max messages. Returns how many, 0: none; -ENOBUFS: some were lost (call again);

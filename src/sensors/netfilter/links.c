@@ -1,5 +1,6 @@
 #include "sensors/netfilter/links.h"
 
+#include "sensors/netfilter/attrs.h"
 #include "sensors/netfilter/nfsock.h"
 
 #include "base/cleanup.h"
@@ -36,31 +37,26 @@ bool st_links_parse(const void *message, size_t n, struct st_device *out)
 {
     const struct nlmsghdr *h = message;
     const struct ifinfomsg *info;
-    const struct nlattr *attr;
-    size_t len;
+    struct st_attrs a;
+    const char *name;
+    size_t len = 0;
 
-    if (n > INT32_MAX || !mnl_nlmsg_ok(h, (int)n) ||
-        (h->nlmsg_type != RTM_NEWLINK && h->nlmsg_type != RTM_DELLINK) ||
-        mnl_nlmsg_get_payload_len(h) < sizeof(*info))
+    if (!st_attrs_read(h, n, sizeof(*info), &a) ||
+        (h->nlmsg_type != RTM_NEWLINK && h->nlmsg_type != RTM_DELLINK))
         return false;
     info = mnl_nlmsg_get_payload(h);
-    if (info->ifi_family != AF_UNSPEC) /* of a bridge, about its port */
+    name = st_attrs_bytes(&a, IFLA_IFNAME, 0, &len);
+    if (info->ifi_family != AF_UNSPEC || info->ifi_index <= 0 || !name) /* of a bridge, about its port */
         return false;
     *out = (struct st_device){.index = info->ifi_index,
-                            .up = info->ifi_flags & IFF_UP,
-                            .loopback = info->ifi_flags & IFF_LOOPBACK,
-                            .gone = h->nlmsg_type == RTM_DELLINK};
-    mnl_attr_for_each(attr, h, sizeof(*info))
-    {
-        if (mnl_attr_get_type(attr) != IFLA_IFNAME)
-            continue;
-        len = strnlen(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr));
-        if (len >= sizeof(out->name))
-            return false;
-        memcpy(out->name, mnl_attr_get_payload(attr), len);
-        out->name[len] = '\0';
-    }
-    return out->name[0] && out->index > 0;
+                              .up = info->ifi_flags & IFF_UP,
+                              .loopback = info->ifi_flags & IFF_LOOPBACK,
+                              .gone = h->nlmsg_type == RTM_DELLINK};
+    len = strnlen(name, len);
+    if (len == 0 || len >= sizeof(out->name))
+        return false;
+    memcpy(out->name, name, len);
+    return true;
 }
 
 int st_links_read(int fd, void (*each)(void *ctx, const struct st_device *link), void *ctx)
@@ -70,16 +66,17 @@ int st_links_read(int fd, void (*each)(void *ctx, const struct st_device *link),
 
     for (;;) {
         ssize_t got = st_nfsock_receive(fd, room, sizeof(room));
-        int left = (int)got;
+        const struct nlmsghdr *h;
+        size_t at = 0;
 
         if (got == -EAGAIN)
             return given;
         if (got < 0)
             return got == -EMSGSIZE ? -ENOBUFS : (int)got;
-        for (const struct nlmsghdr *h = (void *)room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+        while ((h = st_nlmsg_next(room, (size_t)got, &at))) {
             struct st_device link;
 
-            if (st_links_parse(h, (size_t)left, &link)) {
+            if (st_links_parse(h, h->nlmsg_len, &link)) {
                 given++;
                 each(ctx, &link);
             }

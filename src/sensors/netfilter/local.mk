@@ -2,7 +2,9 @@
 # links it needs libmnl and its sisters.
 noinst_LIBRARIES += libsensorsnf.a
 libsensorsnf_a_SOURCES = \
+	%D%/attrs.c %D%/attrs.h \
 	%D%/conntrack.c %D%/conntrack.h \
+	%D%/conntrack_parse.c \
 	%D%/links.c %D%/links.h \
 	%D%/netns.c %D%/netns.h \
 	%D%/nflog.c %D%/nflog.h \

@@ -1,5 +1,6 @@
 #include "sensors/netfilter/nflog.h"
 
+#include "sensors/netfilter/attrs.h"
 #include "sensors/netfilter/nfsock.h"
 
 #include "base/cleanup.h"
@@ -48,53 +49,27 @@ int st_nflog_open(struct st_error *err)
     return st_steal_fd(&fd);
 }
 
-struct attrs {
-    const struct nlattr *of[NFULA_MAX + 1];
-};
-
-static int keep(const struct nlattr *attr, void *data)
-{
-    struct attrs *attrs = data;
-    unsigned type = mnl_attr_get_type(attr);
-
-    if (type <= NFULA_MAX)
-        attrs->of[type] = attr;
-    return MNL_CB_OK;
-}
-
-static uint32_t u32_of(const struct nlattr *attr)
-{
-    uint32_t value = 0;
-
-    if (attr && mnl_attr_get_payload_len(attr) >= sizeof(value))
-        memcpy(&value, mnl_attr_get_payload(attr), sizeof(value));
-    return ntohl(value);
-}
-
 bool st_nflog_parse(const void *message, size_t n, struct st_nflog_frame *out)
 {
     const struct nlmsghdr *h = message;
     struct nfulnl_msg_packet_hdr head;
-    struct attrs a = {0};
+    struct st_attrs a;
+    const void *told;
 
-    if (n > INT32_MAX || !mnl_nlmsg_ok(h, (int)n) ||
-        h->nlmsg_type != (NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_PACKET) ||
-        mnl_nlmsg_get_payload_len(h) < sizeof(struct nfgenmsg) ||
-        mnl_attr_parse(h, sizeof(struct nfgenmsg), keep, &a) < 0)
+    if (!st_attrs_read(h, n, sizeof(struct nfgenmsg), &a) ||
+        h->nlmsg_type != (NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_PACKET))
         return false;
-    if (!a.of[NFULA_PACKET_HDR] || mnl_attr_get_payload_len(a.of[NFULA_PACKET_HDR]) < sizeof(head))
+    told = st_attrs_bytes(&a, NFULA_PACKET_HDR, sizeof(head), NULL);
+    if (!told)
         return false;
-    memcpy(&head, mnl_attr_get_payload(a.of[NFULA_PACKET_HDR]), sizeof(head));
+    memcpy(&head, told, sizeof(head));
     *out = (struct st_nflog_frame){
-        .seq = u32_of(a.of[NFULA_SEQ]),
-        .outdev = u32_of(a.of[NFULA_IFINDEX_OUTDEV]),
-        .uid = a.of[NFULA_UID] ? (int64_t)u32_of(a.of[NFULA_UID]) : -1,
+        .seq = st_attrs_be32(&a, NFULA_SEQ),
+        .outdev = st_attrs_be32(&a, NFULA_IFINDEX_OUTDEV),
+        .uid = a.of[NFULA_UID] ? (int64_t)st_attrs_be32(&a, NFULA_UID) : -1,
         .protocol = ntohs(head.hw_protocol),
     };
-    if (a.of[NFULA_PAYLOAD]) {
-        out->bytes = mnl_attr_get_payload(a.of[NFULA_PAYLOAD]);
-        out->len = mnl_attr_get_payload_len(a.of[NFULA_PAYLOAD]);
-    }
+    out->bytes = st_attrs_bytes(&a, NFULA_PAYLOAD, 0, &out->len);
     return true;
 }
 
@@ -106,16 +81,17 @@ int st_nflog_read(int fd, unsigned max, void (*each)(void *ctx, const struct st_
 
     while (given < max) {
         ssize_t got = st_nfsock_receive(fd, room, sizeof(room));
-        int left = (int)got;
+        const struct nlmsghdr *h;
+        size_t at = 0;
 
         if (got == -EAGAIN)
             break;
         if (got < 0)
             return (int)got;
-        for (const struct nlmsghdr *h = (void *)room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+        while ((h = st_nlmsg_next(room, (size_t)got, &at))) {
             struct st_nflog_frame frame;
 
-            if (st_nflog_parse(h, (size_t)left, &frame)) {
+            if (st_nflog_parse(h, h->nlmsg_len, &frame)) {
                 given++;
                 each(ctx, &frame);
             }

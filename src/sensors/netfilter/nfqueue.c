@@ -1,5 +1,6 @@
 #include "sensors/netfilter/nfqueue.h"
 
+#include "sensors/netfilter/attrs.h"
 #include "sensors/netfilter/nfsock.h"
 
 #include <arpa/inet.h>
@@ -65,55 +66,32 @@ int st_nfqueue_unbind(int fd, uint16_t queue, struct st_error *err)
     return 0;
 }
 
-static uint32_t u32_of(const struct nlattr *attr)
-{
-    uint32_t value = 0;
-
-    if (attr && mnl_attr_get_payload_len(attr) >= sizeof(value))
-        memcpy(&value, mnl_attr_get_payload(attr), sizeof(value));
-    return ntohl(value);
-}
-
-struct attrs {
-    const struct nlattr *of[NFQA_MAX + 1];
-};
-
-static int keep(const struct nlattr *attr, void *data)
-{
-    struct attrs *attrs = data;
-    unsigned type = mnl_attr_get_type(attr);
-
-    if (type <= NFQA_MAX)
-        attrs->of[type] = attr;
-    return MNL_CB_OK;
-}
-
 bool st_nfqueue_parse(const void *message, size_t n, struct st_nfqueue_packet *out)
 {
     const struct nlmsghdr *h = message;
     struct nfqnl_msg_packet_hdr head;
-    const struct nlattr *payload;
-    struct attrs a = {0};
+    const void *told, *payload;
+    struct st_attrs a;
+    size_t len = 0;
 
-    if (n > INT32_MAX || !mnl_nlmsg_ok(h, (int)n) ||
-        h->nlmsg_type != (NFNL_SUBSYS_QUEUE << 8 | NFQNL_MSG_PACKET) ||
-        mnl_nlmsg_get_payload_len(h) < sizeof(struct nfgenmsg) ||
-        mnl_attr_parse(h, sizeof(struct nfgenmsg), keep, &a) < 0)
+    if (!st_attrs_read(h, n, sizeof(struct nfgenmsg), &a) ||
+        h->nlmsg_type != (NFNL_SUBSYS_QUEUE << 8 | NFQNL_MSG_PACKET))
         return false;
-    payload = a.of[NFQA_PAYLOAD];
-    if (!payload || !a.of[NFQA_PACKET_HDR] || mnl_attr_get_payload_len(a.of[NFQA_PACKET_HDR]) < sizeof(head))
+    told = st_attrs_bytes(&a, NFQA_PACKET_HDR, sizeof(head), NULL);
+    payload = st_attrs_bytes(&a, NFQA_PAYLOAD, 0, &len);
+    if (!told || !payload)
         return false;
-    memcpy(&head, mnl_attr_get_payload(a.of[NFQA_PACKET_HDR]), sizeof(head));
+    memcpy(&head, told, sizeof(head));
     *out = (struct st_nfqueue_packet){
         .id = ntohl(head.packet_id),
         .hook = head.hook,
-        .indev = u32_of(a.of[NFQA_IFINDEX_INDEV]),
-        .outdev = u32_of(a.of[NFQA_IFINDEX_OUTDEV]),
-        .uid = a.of[NFQA_UID] ? (int64_t)u32_of(a.of[NFQA_UID]) : -1,
-        .checksum_pending = u32_of(a.of[NFQA_SKB_INFO]) & NFQA_SKB_CSUMNOTREADY,
+        .indev = st_attrs_be32(&a, NFQA_IFINDEX_INDEV),
+        .outdev = st_attrs_be32(&a, NFQA_IFINDEX_OUTDEV),
+        .uid = a.of[NFQA_UID] ? (int64_t)st_attrs_be32(&a, NFQA_UID) : -1,
+        .checksum_pending = st_attrs_be32(&a, NFQA_SKB_INFO) & NFQA_SKB_CSUMNOTREADY,
         .whole = !a.of[NFQA_CAP_LEN],
-        .bytes = mnl_attr_get_payload(payload),
-        .len = mnl_attr_get_payload_len(payload),
+        .bytes = payload,
+        .len = len,
     };
     return true;
 }
@@ -129,7 +107,8 @@ int st_nfqueue_read(int fd, void *room, size_t size, unsigned max,
         malformed = &own;
     while (given < max) {
         ssize_t got = st_nfsock_receive(fd, room, size);
-        int left = (int)got;
+        const struct nlmsghdr *h;
+        size_t at = 0;
 
         if (got == -EAGAIN)
             break;
@@ -139,12 +118,12 @@ int st_nfqueue_read(int fd, void *room, size_t size, unsigned max,
         }
         if (got < 0)
             return (int)got;
-        for (const struct nlmsghdr *h = room; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+        while ((h = st_nlmsg_next(room, (size_t)got, &at))) {
             struct st_nfqueue_packet packet;
 
             if (h->nlmsg_type == NLMSG_ERROR) /* of a verdict that came too late */
                 continue;
-            if (st_nfqueue_parse(h, (size_t)left, &packet)) {
+            if (st_nfqueue_parse(h, h->nlmsg_len, &packet)) {
                 given++;
                 each(ctx, &packet);
             } else

@@ -1,5 +1,7 @@
 #include "sensors/netfilter/nfsock.h"
 
+#include "sensors/netfilter/attrs.h"
+
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -71,27 +73,25 @@ ssize_t st_nfsock_receive(int fd, void *room, size_t size)
 /* What the kernel adds in words to a refusal. */
 static void take_reason(const struct nlmsghdr *h, struct st_nfsock_refusal *refusal)
 {
-    const struct nlattr *attr;
+    struct st_attrs a;
+    const char *words;
+    size_t n = 0;
 
-    if (!(h->nlmsg_flags & NLM_F_ACK_TLVS) || !(h->nlmsg_flags & NLM_F_CAPPED))
+    if (!(h->nlmsg_flags & NLM_F_ACK_TLVS) || !(h->nlmsg_flags & NLM_F_CAPPED) ||
+        !st_attrs_read(h, h->nlmsg_len, sizeof(struct nlmsgerr), &a))
         return;
-    mnl_attr_for_each(attr, h, sizeof(struct nlmsgerr))
-    {
-        size_t n = mnl_attr_get_payload_len(attr);
-
-        if (mnl_attr_get_type(attr) != NLMSGERR_ATTR_MSG)
-            continue;
-        if (n >= sizeof(refusal->why))
-            n = sizeof(refusal->why) - 1;
-        memcpy(refusal->why, mnl_attr_get_payload(attr), n);
-        refusal->why[n] = '\0';
-    }
+    words = st_attrs_bytes(&a, NLMSGERR_ATTR_MSG, 0, &n);
+    if (words)
+        snprintf(refusal->why, sizeof(refusal->why), "%.*s", (int)n, words);
 }
 
-static void take_answers(const void *room, int n, uint32_t first, uint32_t last,
+static void take_answers(const void *room, size_t n, uint32_t first, uint32_t last,
                          struct st_nfsock_refusal *refusal, bool *done)
 {
-    for (const struct nlmsghdr *h = room; mnl_nlmsg_ok(h, n); h = mnl_nlmsg_next(h, &n)) {
+    const struct nlmsghdr *h;
+    size_t at = 0;
+
+    while ((h = st_nlmsg_next(room, n, &at))) {
         const struct nlmsgerr *e = mnl_nlmsg_get_payload(h);
 
         if (h->nlmsg_type != NLMSG_ERROR || mnl_nlmsg_get_payload_len(h) < sizeof(*e) ||
@@ -133,7 +133,7 @@ int st_nfsock_batch(int fd, const void *batch, size_t len, uint32_t first, uint3
             continue;
         if (n < 0)
             return st_fail(err, (int)-n, "read from netfilter: %s", strerror((int)-n));
-        take_answers(room, (int)n, first, last, refusal, &done);
+        take_answers(room, (size_t)n, first, last, refusal, &done);
     }
     if (refusal->errnum)
         return st_fail(err, refusal->errnum, "netfilter refuses: %s%s%s", strerror(refusal->errnum),

@@ -162,10 +162,7 @@ void st_nft_keys_put(struct st_nft_batch *b, const struct st_nft_place *at, cons
     if (keys->n == 0)
         return;
     h = st_nft_message(b, what == ST_NFT_DELETE ? NFT_MSG_DELSETELEM : NFT_MSG_NEWSETELEM, at->family,
-                       what == ST_NFT_ADD       ? NLM_F_CREATE
-                       : what == ST_NFT_ADD_NEW ? NLM_F_CREATE | NLM_F_EXCL
-                                                : 0,
-                       0);
+                       what == ST_NFT_DELETE ? 0 : NLM_F_CREATE, 0);
     s = named_set(at, set);
     for (size_t i = 0; i < keys->n; i++) {
         struct nftnl_set_elem *e = there(nftnl_set_elem_alloc());

@@ -73,7 +73,7 @@ struct st_nft_keys {
     uint64_t timeout_ms;
 };
 
-enum st_nft_elements { ST_NFT_ADD, ST_NFT_ADD_NEW, ST_NFT_DELETE };
+enum st_nft_elements { ST_NFT_ADD, ST_NFT_DELETE };
 
 void st_nft_keys_put(struct st_nft_batch *b, const struct st_nft_place *at, const char *set,
                      const struct st_nft_keys *keys, enum st_nft_elements what);

@@ -1,5 +1,7 @@
 #include "sensors/netfilter/nft_rule.h"
 
+#include "base/mem.h"
+
 #include <stdio.h> /* before libnftnl, which forgets it */
 
 #include <arpa/inet.h>
@@ -138,15 +140,6 @@ static void no_data(struct nftnl_rule *r, bool six, const char *set)
     in(r, set);
 }
 
-static void top4(struct nftnl_rule *r, uint32_t value)
-{
-    const uint8_t upper = 0xf0;
-
-    payload(r, NFT_PAYLOAD_NETWORK_HEADER, 16, 1, REG);
-    mask(r, REG, &upper, sizeof(upper));
-    is8(r, value);
-}
-
 static void top6(struct nftnl_rule *r, uint32_t value, uint32_t bits)
 {
     uint16_t of = htons((uint16_t)bits);
@@ -154,15 +147,6 @@ static void top6(struct nftnl_rule *r, uint32_t value, uint32_t bits)
     payload(r, NFT_PAYLOAD_NETWORK_HEADER, 24, 2, REG);
     mask(r, REG, &of, sizeof(of));
     is_be16(r, value);
-}
-
-static void group_frame(struct nftnl_rule *r)
-{
-    const uint8_t bit = 1;
-
-    payload(r, NFT_PAYLOAD_LL_HEADER, 0, 1, REG);
-    mask(r, REG, &bit, sizeof(bit));
-    is8(r, bit);
 }
 
 static void arp_frame(struct nftnl_rule *r)
@@ -192,16 +176,6 @@ static void mark_any(struct nftnl_rule *r)
     compare(r, NFT_CMP_NEQ, &none, sizeof(none));
 }
 
-static void route_kind(struct nftnl_rule *r, const char *set)
-{
-    struct nftnl_expr *e = put(r, "fib");
-
-    nftnl_expr_set_u32(e, NFTNL_EXPR_FIB_RESULT, NFT_FIB_RESULT_ADDRTYPE);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_FIB_FLAGS, NFTA_FIB_F_DADDR);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_FIB_DREG, REG);
-    in(r, set);
-}
-
 /* ---- deeds ---- */
 
 static void immediate(struct nftnl_rule *r, uint32_t value)
@@ -222,12 +196,25 @@ static void set_mark(struct nftnl_rule *r, uint32_t value)
     nftnl_expr_set_u32(e, NFTNL_EXPR_META_SREG, REG);
 }
 
-static void set_ct_mark(struct nftnl_rule *r)
+/* From the register. */
+static void store_ct_mark(struct nftnl_rule *r)
 {
     struct nftnl_expr *e = put(r, "ct");
 
     nftnl_expr_set_u32(e, NFTNL_EXPR_CT_KEY, NFT_CT_MARK);
     nftnl_expr_set_u32(e, NFTNL_EXPR_CT_SREG, REG);
+}
+
+static void set_ct_mark(struct nftnl_rule *r, uint32_t value)
+{
+    immediate(r, value);
+    store_ct_mark(r);
+}
+
+static void copy_mark(struct nftnl_rule *r)
+{
+    meta(r, NFT_META_MARK, REG);
+    store_ct_mark(r);
 }
 
 static void verdict(struct nftnl_rule *r, uint32_t code, const char *chain)
@@ -254,10 +241,8 @@ static void queue_xt(struct nftnl_rule *r, uint32_t number, bool bypass)
     struct nftnl_expr *e = put(r, "target");
     /* The kernel wants it as long as its alignment makes it; libnftnl keeps and frees it. */
     size_t size = (sizeof(struct xt_NFQ_info_v3) + 7) / 8 * 8;
-    struct xt_NFQ_info_v3 *info = calloc(1, size);
+    struct xt_NFQ_info_v3 *info = st_xcalloc(1, size);
 
-    if (!info)
-        abort();
     info->queuenum = (uint16_t)number;
     info->queues_total = 1;
     info->flags = bypass ? NFQ_FLAG_BYPASS : 0;
@@ -284,90 +269,67 @@ static void log_frame(struct nftnl_rule *r, uint32_t group, uint32_t bytes)
 
 /* ---- rows ---- */
 
-static void ask_packet(struct nftnl_rule *r, const struct st_step *s)
+enum load { LOAD_META, LOAD_CT, LOAD_CT_ORIGINAL, LOAD_NETWORK_BYTE, LOAD_TRANSPORT_BYTE };
+enum compare { COMPARE_NOT, COMPARE_8, COMPARE_BE16, COMPARE_32, COMPARE_SET };
+
+/* Questions of one load and one comparison. */
+static const struct question {
+    enum load load;
+    uint32_t key; /* or offset */
+    enum compare compare;
+} questions[] = {
+    [ST_NFPROTO] = {LOAD_META, NFT_META_NFPROTO, COMPARE_8},
+    [ST_NFPROTO_IN] = {LOAD_META, NFT_META_NFPROTO, COMPARE_SET},
+    [ST_L4] = {LOAD_META, NFT_META_L4PROTO, COMPARE_8},
+    [ST_L4_IN] = {LOAD_META, NFT_META_L4PROTO, COMPARE_SET},
+    [ST_OIF] = {LOAD_META, NFT_META_OIF, COMPARE_32},
+    [ST_IIF] = {LOAD_META, NFT_META_IIF, COMPARE_32},
+    [ST_MARK] = {LOAD_META, NFT_META_MARK, COMPARE_32},
+    [ST_LENGTH] = {LOAD_META, NFT_META_LEN, COMPARE_32},
+    [ST_HOP_LIMIT] = {LOAD_NETWORK_BYTE, 7, COMPARE_8},
+    [ST_ICMP6_IN] = {LOAD_TRANSPORT_BYTE, 0, COMPARE_SET},
+    [ST_CT_MARK] = {LOAD_CT, NFT_CT_MARK, COMPARE_32},
+    [ST_CT_MARK_IN] = {LOAD_CT, NFT_CT_MARK, COMPARE_SET},
+    [ST_CT_DIRECTION] = {LOAD_CT, NFT_CT_DIRECTION, COMPARE_8},
+    [ST_CT_DST4_IN] = {LOAD_CT_ORIGINAL, NFT_CT_DST_IP, COMPARE_SET},
+    [ST_CT_DST6_IN] = {LOAD_CT_ORIGINAL, NFT_CT_DST_IP6, COMPARE_SET},
+    [ST_CT_DST_PORT] = {LOAD_CT_ORIGINAL, NFT_CT_PROTO_DST, COMPARE_BE16},
+    [ST_UNREACHABLE] = {0},
+};
+
+static void ask(struct nftnl_rule *r, const struct st_step *s)
+{
+    const struct question *q = &questions[s->is];
+
+    if (q->compare == COMPARE_NOT)
+        return;
+    switch (q->load) {
+    case LOAD_META: meta(r, q->key, REG); break;
+    case LOAD_CT: ct(r, q->key); break;
+    case LOAD_CT_ORIGINAL: ct_original(r, q->key); break;
+    case LOAD_NETWORK_BYTE: payload(r, NFT_PAYLOAD_NETWORK_HEADER, q->key, 1, REG); break;
+    case LOAD_TRANSPORT_BYTE: payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, q->key, 1, REG); break;
+    }
+    switch (q->compare) {
+    case COMPARE_8: is8(r, s->value); break;
+    case COMPARE_BE16: is_be16(r, s->value); break;
+    case COMPARE_32: is32(r, s->value); break;
+    case COMPARE_SET: in(r, s->name); break;
+    case COMPARE_NOT: break;
+    }
+}
+
+static void ask_more(struct nftnl_rule *r, const struct st_step *s)
 {
     switch ((int)s->is) {
-    case ST_NFPROTO:
-        meta(r, NFT_META_NFPROTO, REG);
-        is8(r, s->value);
-        break;
-    case ST_NFPROTO_IN:
-        meta(r, NFT_META_NFPROTO, REG);
-        in(r, s->name);
-        break;
-    case ST_L4:
-        meta(r, NFT_META_L4PROTO, REG);
-        is8(r, s->value);
-        break;
-    case ST_L4_IN:
-        meta(r, NFT_META_L4PROTO, REG);
-        in(r, s->name);
-        break;
-    case ST_OIF:
-        meta(r, NFT_META_OIF, REG);
-        is32(r, s->value);
-        break;
-    case ST_IIF:
-        meta(r, NFT_META_IIF, REG);
-        is32(r, s->value);
-        break;
-    case ST_MARK:
-        meta(r, NFT_META_MARK, REG);
-        is32(r, s->value);
-        break;
     case ST_MARK_ANY: mark_any(r); break;
-    case ST_LENGTH:
-        meta(r, NFT_META_LEN, REG);
-        is32(r, s->value);
-        break;
-    case ST_WIDE: route_kind(r, s->name); break;
-    case ST_DADDR4_TOP: top4(r, s->value); break;
     case ST_DADDR6_TOP: top6(r, s->value, s->mask); break;
-    case ST_HOP_LIMIT:
-        payload(r, NFT_PAYLOAD_NETWORK_HEADER, 7, 1, REG);
-        is8(r, s->value);
-        break;
-    case ST_ICMP6_IN:
-        payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, 0, 1, REG);
-        in(r, s->name);
-        break;
     case ST_OPEN4: open_set(r, false, s->name); break;
     case ST_OPEN6: open_set(r, true, s->name); break;
     case ST_NO_DATA4: no_data(r, false, s->name); break;
     case ST_NO_DATA6: no_data(r, true, s->name); break;
-    case ST_GROUP_FRAME: group_frame(r); break;
     case ST_ARP_FRAME: arp_frame(r); break;
-    }
-}
-
-static void ask_flow(struct nftnl_rule *r, const struct st_step *s)
-{
-    switch ((int)s->is) {
-    case ST_CT_MARK:
-        ct(r, NFT_CT_MARK);
-        is32(r, s->value);
-        break;
-    case ST_CT_MARK_IN:
-        ct(r, NFT_CT_MARK);
-        in(r, s->name);
-        break;
     case ST_CT_STATE: state(r, s->value); break;
-    case ST_CT_DIRECTION:
-        ct(r, NFT_CT_DIRECTION);
-        is8(r, s->value);
-        break;
-    case ST_CT_DST4_IN:
-        ct_original(r, NFT_CT_DST_IP);
-        in(r, s->name);
-        break;
-    case ST_CT_DST6_IN:
-        ct_original(r, NFT_CT_DST_IP6);
-        in(r, s->name);
-        break;
-    case ST_CT_DST_PORT:
-        ct_original(r, NFT_CT_PROTO_DST);
-        is_be16(r, s->value);
-        break;
     }
 }
 
@@ -375,14 +337,8 @@ static void act(struct nftnl_rule *r, const struct st_step *s)
 {
     switch ((int)s->is) {
     case ST_SET_MARK: set_mark(r, s->value); break;
-    case ST_SET_CT_MARK:
-        immediate(r, s->value);
-        set_ct_mark(r);
-        break;
-    case ST_SET_CT_FROM_MARK:
-        meta(r, NFT_META_MARK, REG);
-        set_ct_mark(r);
-        break;
+    case ST_SET_CT_MARK: set_ct_mark(r, s->value); break;
+    case ST_SET_CT_FROM_MARK: copy_mark(r); break;
     case ST_NOT_TRACKED: put(r, "notrack"); break;
     case ST_COUNT: put(r, "counter"); break;
     case ST_LOG: log_frame(r, s->value, s->mask); break;
@@ -408,8 +364,8 @@ void st_nft_rule_add(struct st_nft_batch *b, const struct st_nft_place *at, cons
     nftnl_rule_set_str(r, NFTNL_RULE_TABLE, at->table);
     nftnl_rule_set_str(r, NFTNL_RULE_CHAIN, chain);
     for (; steps->is != ST_STEP_END; steps++) {
-        ask_packet(r, steps);
-        ask_flow(r, steps);
+        ask(r, steps);
+        ask_more(r, steps);
         act(r, steps);
     }
     nftnl_rule_nlmsg_build_payload(h, r);

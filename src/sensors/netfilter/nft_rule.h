@@ -7,26 +7,23 @@
 enum st_step_is {
     ST_STEP_END,
     /* about the packet */
-    ST_NFPROTO,     /* value */
-    ST_NFPROTO_IN,  /* set */
-    ST_L4,          /* value: IPPROTO_* */
-    ST_L4_IN,       /* set */
-    ST_OIF,         /* value: index */
-    ST_IIF,         /* value */
-    ST_MARK,        /* value */
-    ST_MARK_ANY,    /* other than 0 */
-    ST_LENGTH,      /* value: of all of it, in this hook */
-    ST_WIDE,        /* set: kinds of route that its destination has */
-    ST_DADDR4_TOP,  /* value: the first byte of the destination, where it is masked by the upper four bits */
-    ST_DADDR6_TOP,  /* value, mask: the first two bytes of the destination */
-    ST_HOP_LIMIT,   /* value: of IPv6 */
-    ST_ICMP6_IN,    /* set: types */
-    ST_OPEN4,       /* set: destination . protocol . port */
-    ST_OPEN6,       /* set */
-    ST_NO_DATA4,    /* set: length . TCP's own header */
-    ST_NO_DATA6,    /* set */
-    ST_GROUP_FRAME, /* the frame is for more than one */
-    ST_ARP_FRAME,   /* Ethernet, IPv4 */
+    ST_NFPROTO,    /* value */
+    ST_NFPROTO_IN, /* set */
+    ST_L4,         /* value: IPPROTO_* */
+    ST_L4_IN,      /* set */
+    ST_OIF,        /* value: index */
+    ST_IIF,        /* value */
+    ST_MARK,       /* value */
+    ST_MARK_ANY,   /* other than 0 */
+    ST_LENGTH,     /* value: of all of it, in this hook */
+    ST_DADDR6_TOP, /* value, mask: the first two bytes of the destination */
+    ST_HOP_LIMIT,  /* value: of IPv6 */
+    ST_ICMP6_IN,   /* set: types */
+    ST_OPEN4,      /* set: destination . protocol . port */
+    ST_OPEN6,      /* set */
+    ST_NO_DATA4,   /* set: length . TCP's own header */
+    ST_NO_DATA6,   /* set */
+    ST_ARP_FRAME,  /* Ethernet, IPv4 */
     /* about its flow */
     ST_CT_MARK,      /* value */
     ST_CT_MARK_IN,   /* set */

@@ -17,7 +17,7 @@
 #endif
 
 #define WHOLE_ROOM (128 * 1024)
-#define SMALL_ROOM (3 * ST_NFT_ROOM)
+#define SMALL_ROOM (4 * ST_NFT_ROOM)
 
 struct small {
     struct st_nft_batch b;
@@ -63,8 +63,6 @@ static bool give_way(struct st_ruleset *r, struct leftover *leftover, uint8_t ne
         in_the_way = &leftover->netdev;
     } else if (need == ST_NEED_QUEUE)
         what = &r->native_queue;
-    else if (need == ST_NEED_ROUTE_KIND)
-        what = &r->route_kind;
     if (errnum == EEXIST && in_the_way && !*in_the_way)
         return *in_the_way = true;
     if (!what || !*what || errnum == EPERM || errnum == EEXIST)
@@ -83,7 +81,6 @@ void st_ruleset_adopt(struct st_ruleset *r, int fd, const struct st_ruleset_orde
                              .owner = true,
                              .native_queue = true,
                              .egress = true,
-                             .route_kind = true,
                              .log = true};
 }
 
@@ -99,6 +96,11 @@ int st_ruleset_install(struct st_ruleset *r, int fd, const struct st_ruleset_ord
         return st_fail(err, EINVAL, "rules of the network: no stamp, or more than %d resolvers",
                        ST_RULESET_RESOLVERS);
     st_ruleset_adopt(r, fd, order);
+    if (order->like) {
+        r->owner = order->like->owner;
+        r->native_queue = order->like->native_queue;
+        r->egress = order->like->egress;
+    }
     do
         rc = try_install(r, order, &leftover, &need, &attempt);
     while (rc < 0 && give_way(r, &leftover, need, -rc));
@@ -114,18 +116,6 @@ static int commit(struct st_ruleset *r, struct small *s, const char *what, struc
     return 0;
 }
 
-static int open_once(struct st_ruleset *r, const char *set, const struct st_nft_keys *keys, bool again,
-                     struct st_error *err)
-{
-    struct small s;
-
-    st_nft_begin(&s.b, s.room, sizeof(s.room));
-    if (again)
-        st_nft_keys_put(&s.b, &st_ruleset_inet, set, keys, ST_NFT_DELETE);
-    st_nft_keys_put(&s.b, &st_ruleset_inet, set, keys, ST_NFT_ADD_NEW);
-    return commit(r, &s, "open a destination", err);
-}
-
 int st_ruleset_open(struct st_ruleset *r, const struct st_addr *addr, uint8_t protocol, uint16_t port,
                     uint64_t timeout_ms, struct st_error *err)
 {
@@ -134,24 +124,25 @@ int st_ruleset_open(struct st_ruleset *r, const struct st_addr *addr, uint8_t pr
     const struct st_nft_keys keys = {key, 1, (uint32_t)len + 8, timeout_ms};
     const char *set = addr->family == 4 ? ST_SET_OPEN4 : ST_SET_OPEN6;
     struct st_error attempt = {0};
-    bool again = false;
+    int rc = -ENOENT;
 
     memcpy(key, addr->bytes, len);
     key[len] = protocol;
     key[len + 4] = (uint8_t)(port >> 8);
     key[len + 5] = (uint8_t)port;
-    /* An element that is there keeps its old time unless it goes first; one that is not can't go. It may run
-     * out between the two questions. */
-    for (int i = 0; i < 4; i++) {
-        int rc = open_once(r, set, &keys, again, &attempt);
+    /* An element that is there keeps its old time unless it goes first; one that is not can't go: added, or
+     * there, it goes and comes anew. To fail would cost milliseconds: the kernel waits for all its processors
+     * before it undoes a batch. It does where the element runs out between the first two. */
+    for (int i = 0; i < 3 && rc == -ENOENT; i++) {
+        struct small s;
 
-        if (rc >= 0)
-            return rc;
-        if (rc != (again ? -ENOENT : -EEXIST))
-            break;
-        again = !again;
+        st_nft_begin(&s.b, s.room, sizeof(s.room));
+        st_nft_keys_put(&s.b, &st_ruleset_inet, set, &keys, ST_NFT_ADD);
+        st_nft_keys_put(&s.b, &st_ruleset_inet, set, &keys, ST_NFT_DELETE);
+        st_nft_keys_put(&s.b, &st_ruleset_inet, set, &keys, ST_NFT_ADD);
+        rc = commit(r, &s, "open a destination", &attempt);
     }
-    return st_fail(err, attempt.errnum, "%s", attempt.msg);
+    return rc < 0 ? st_fail(err, -rc, "%s", attempt.msg) : 0;
 }
 
 int st_ruleset_close_all(struct st_ruleset *r, struct st_error *err)
@@ -181,12 +172,19 @@ int st_ruleset_renew(struct st_ruleset *r, struct st_error *err)
 
 int st_ruleset_cut(struct st_ruleset *r, struct st_error *err)
 {
-    struct small s;
+    struct st_error attempt = {0};
+    int rc = -ENODATA;
 
-    st_nft_begin(&s.b, s.room, sizeof(s.room));
-    st_nft_set_flush(&s.b, &st_ruleset_inet, ST_SET_ALIVE_A);
-    st_nft_set_flush(&s.b, &st_ruleset_inet, ST_SET_ALIVE_B);
-    return commit(r, &s, "cut the network", err);
+    /* Who else reads from the socket may have our answer. */
+    for (int i = 0; i < 3 && rc == -ENODATA; i++) {
+        struct small s;
+
+        st_nft_begin(&s.b, s.room, sizeof(s.room));
+        st_nft_set_flush(&s.b, &st_ruleset_inet, ST_SET_ALIVE_A);
+        st_nft_set_flush(&s.b, &st_ruleset_inet, ST_SET_ALIVE_B);
+        rc = commit(r, &s, "cut the network", &attempt);
+    }
+    return rc < 0 ? st_fail(err, -rc, "%s", attempt.msg) : 0;
 }
 
 /* ---- devices ---- */

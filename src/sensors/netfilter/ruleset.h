@@ -19,9 +19,11 @@ enum st_flow_mark {
     ST_MARK_REFUSED   /* nothing goes: TCP is reset, UDP answered by ICMP, the rest dropped */
 };
 
-#define ST_RULESET_RESOLVERS 32   /* as many, of each family */
+#define ST_RULESET_RESOLVERS 32   /* at most */
 #define ST_RULESET_ALIVE_MS 2000  /* without a renewal, nothing leaves after this */
 #define ST_RULESET_OPEN_MAX 65536 /* destinations, of each family */
+
+struct st_ruleset;
 
 struct st_ruleset_order {
     uint16_t queue;
@@ -30,6 +32,9 @@ struct st_ruleset_order {
     uint32_t stamp; /* random, not 0, known to nobody: what has not passed our rules does not bear it */
     const struct st_addr *resolvers;
     size_t n_resolvers;
+    /* Another one, of whatever namespace: what the kernel could not do there is not tried again, as each try
+     * that fails costs milliseconds. NULL: not known. */
+    const struct st_ruleset *like;
 };
 
 struct st_ruleset {
@@ -41,7 +46,6 @@ struct st_ruleset {
     bool owner;        /* nobody else can change the rules, and they stay when we die */
     bool native_queue; /* else by the target of iptables */
     bool egress;       /* devices can be guarded */
-    bool route_kind;   /* else only addresses that look like it count as multicast */
     bool log;          /* what a guard drops is logged (nflog.h); known after the first guard */
     bool odd;          /* which half is renewed next */
 };

@@ -12,15 +12,7 @@ static const struct st_nft_place st_ruleset_inet = {NFPROTO_INET, "sandtrace"};
 static const struct st_nft_place st_ruleset_netdev = {NFPROTO_NETDEV, "sandtrace"};
 
 /* What a message needs of the kernel. */
-enum st_need {
-    ST_NEED_NOTHING,
-    ST_NEED_TABLE,
-    ST_NEED_NETDEV,
-    ST_NEED_QUEUE,
-    ST_NEED_ROUTE_KIND,
-    ST_NEED_LOG,
-    ST_NEED_EGRESS
-};
+enum st_need { ST_NEED_NOTHING, ST_NEED_TABLE, ST_NEED_NETDEV, ST_NEED_QUEUE, ST_NEED_LOG, ST_NEED_EGRESS };
 
 /* Sets, chains and rules of the inet table, which is there. */
 void st_ruleset_build(struct st_nft_batch *b, const struct st_ruleset *r,

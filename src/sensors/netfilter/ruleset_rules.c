@@ -8,7 +8,6 @@
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nf_conntrack_tuple_common.h>
 #include <linux/netfilter/nf_tables.h>
-#include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,15 +15,10 @@
 #define LO 1 /* in every namespace */
 #define DNS_PORT 53
 
-/* Public: packets for many are looped back to us, so that a packet socket may read their mark. It is worth
- * nothing but for frames that are for many. */
-#define STAMP_WIDE 0x77696465U
-
 /* ---- sets ---- */
 
-/* Types as the program nft numbers them, to be read by people. */
+/* Types as the program nft numbers them, so that people can list them; it knows none for some. */
 #define NFT_TYPE_NFPROTO 2U
-#define NFT_TYPE_INTEGER 4U
 #define NFT_TYPE_ADDR4 7U
 #define NFT_TYPE_ADDR6 8U
 #define NFT_TYPE_PROTOCOL 12U
@@ -40,14 +34,13 @@ static const struct st_nft_set sets[] = {
     {ST_SET_OPEN6, AND(AND(NFT_TYPE_ADDR6, NFT_TYPE_PROTOCOL), NFT_TYPE_PORT), 24, true, ST_RULESET_OPEN_MAX},
     {"resolver4", NFT_TYPE_ADDR4, 4, false, 0},
     {"resolver6", NFT_TYPE_ADDR6, 16, false, 0},
-    {"ack4", AND(NFT_TYPE_INTEGER, NFT_TYPE_INTEGER), 8, false, 0},
-    {"ack6", AND(NFT_TYPE_INTEGER, NFT_TYPE_INTEGER), 8, false, 0},
+    {"ack4", AND(NFT_TYPE_PORT, NFT_TYPE_PROTOCOL), 8, false, 0},
+    {"ack6", AND(NFT_TYPE_PORT, NFT_TYPE_PROTOCOL), 8, false, 0},
     {"dns_protocols", NFT_TYPE_PROTOCOL, 1, false, 0},
     {"with_ports", NFT_TYPE_PROTOCOL, 1, false, 0},
     {"asking", NFT_TYPE_MARK, 4, false, 0},
     {"neighbours", NFT_TYPE_ICMP6, 1, false, 0},
     {"listeners", NFT_TYPE_ICMP6, 1, false, 0},
-    {"wide", NFT_TYPE_INTEGER, 4, false, 0},
 };
 
 static void fill(struct st_nft_batch *b, const char *set, const void *keys, size_t n, uint32_t len)
@@ -102,7 +95,6 @@ static void build_sets(struct st_nft_batch *b, const struct st_ruleset *r,
     static const uint32_t asking[] = {ST_MARK_NAME, ST_MARK_COUNT};
     static const uint8_t neighbours[] = {133, 135, 136}; /* solicit a router, a neighbour; advertise */
     static const uint8_t listeners[] = {131, 132, 143};  /* of multicast: report, done, report v2 */
-    static const uint32_t wide[] = {RTN_BROADCAST, RTN_MULTICAST, RTN_ANYCAST};
 
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
         st_nft_set_add(b, &st_ruleset_inet, &sets[i], (uint32_t)i + 1);
@@ -117,7 +109,6 @@ static void build_sets(struct st_nft_batch *b, const struct st_ruleset *r,
     fill(b, "asking", asking, 2, 4);
     fill(b, "neighbours", neighbours, sizeof(neighbours), 1);
     fill(b, "listeners", listeners, sizeof(listeners), 1);
-    fill(b, "wide", wide, sizeof(wide) / sizeof(wide[0]), 4);
 }
 
 /* ---- chains ---- */
@@ -155,11 +146,10 @@ static const struct chain {
     }
 #define MAX_STEPS 10
 
-/* ST_QUEUE, ST_SET_MARK: values are filled in (prepare()). */
+/* What ST_QUEUE needs is filled in by add_rule(). */
 static const struct rule {
     const char *chain;
     struct st_step steps[MAX_STEPS];
-    enum st_need need;
 } rules[] = {
     /* What the container's own processes send. A mark that they set (SO_MARK) is worth nothing. Queries are
      * queued where they still bear the address that was asked: a resolver on lo, as docker's, is translated.
@@ -259,7 +249,9 @@ static const struct rule {
     {"forward_verdict", {{ST_MARK, ST_MARK_REFUSED}, {ST_GOTO, .name = "refused"}}},
     {"forward_verdict", {{ST_MARK_ANY}, {ST_SET_CT_FROM_MARK}}},
 
-    /* What comes in: answers of resolvers, and new flows. By lo a refusal of ours comes, too. */
+    /* What comes in: answers of resolvers, and new flows. A mark is worth nothing here either, and what is
+     * looped back (multicast) sheds its stamp before anybody can read it. By lo a refusal of ours comes, too.
+     */
     {"input", {{ST_SET_MARK, 0}}},
     {"input", {{ST_IIF, LO}, {ST_ACCEPT}}},
     {"input", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
@@ -267,6 +259,7 @@ static const struct rule {
     {"input_verdict", {{ST_MARK, ST_MARK_REFUSED}, {ST_SET_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
     {"input_verdict", {{ST_MARK_ANY}, {ST_SET_CT_FROM_MARK}}},
 
+    {"names_in", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_ACCEPT}}},
     {"names_in",
      {TO_RESOLVER, {ST_CT_DIRECTION, IP_CT_DIR_REPLY}, {ST_CT_DST4_IN, .name = "resolver4"}, {ST_QUEUE}}},
     {"names_in",
@@ -275,17 +268,12 @@ static const struct rule {
 
     /* For the guards of the devices. */
     {"stamp", {{ST_OIF, LO}, {ST_ACCEPT}}},
-    {"stamp", {{ST_WIDE, .name = "wide"}, {ST_SET_MARK, STAMP_WIDE}, {ST_ACCEPT}}, ST_NEED_ROUTE_KIND},
-    {"stamp", {{ST_NFPROTO, NFPROTO_IPV4}, {ST_DADDR4_TOP, 0xe0}, {ST_SET_MARK, STAMP_WIDE}, {ST_ACCEPT}}},
-    {"stamp", {{ST_NFPROTO, NFPROTO_IPV4}, {ST_DADDR4_TOP, 0xf0}, {ST_SET_MARK, STAMP_WIDE}, {ST_ACCEPT}}},
-    {"stamp",
-     {{ST_NFPROTO, NFPROTO_IPV6}, {ST_DADDR6_TOP, 0xff00, 0xff00}, {ST_SET_MARK, STAMP_WIDE}, {ST_ACCEPT}}},
 };
 
 static void add_rule(struct st_nft_batch *b, const struct st_ruleset *r, const struct rule *rule)
 {
     struct st_step steps[MAX_STEPS];
-    enum st_need need = rule->need;
+    enum st_need need = ST_NEED_NOTHING;
 
     memcpy(steps, rule->steps, sizeof(steps));
     for (struct st_step *s = steps; s->is != ST_STEP_END; s++)
@@ -301,11 +289,10 @@ static void add_rule(struct st_nft_batch *b, const struct st_ruleset *r, const s
 void st_ruleset_build(struct st_nft_batch *b, const struct st_ruleset *r,
                       const struct st_ruleset_order *order)
 {
-    const struct rule stamp = {"stamp", {{ST_SET_MARK, r->stamp}}, ST_NEED_NOTHING};
+    const struct rule stamp = {"stamp", {{ST_SET_MARK, r->stamp}}};
     /* Answers that we make in a resolver's name: as the beginning of a flow they would make all that the
      * container sends there an answer. */
-    const struct rule ours = {
-        "ours", {{ST_OIF, LO}, {ST_MARK, r->stamp}, {ST_NOT_TRACKED}, {ST_ACCEPT}}, ST_NEED_NOTHING};
+    const struct rule ours = {"ours", {{ST_OIF, LO}, {ST_MARK, r->stamp}, {ST_NOT_TRACKED}, {ST_ACCEPT}}};
 
     build_sets(b, r, order);
     for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
@@ -315,8 +302,7 @@ void st_ruleset_build(struct st_nft_batch *b, const struct st_ruleset *r,
         st_nft_chain_add(b, &st_ruleset_inet, &chain, ST_NEED_NOTHING);
     }
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        if (rules[i].need != ST_NEED_ROUTE_KIND || r->route_kind)
-            add_rule(b, r, &rules[i]);
+        add_rule(b, r, &rules[i]);
     add_rule(b, r, &stamp);
     add_rule(b, r, &ours);
 }
@@ -330,11 +316,9 @@ void st_ruleset_build_guard(struct st_nft_batch *b, const struct st_ruleset *r, 
 {
     /* What is stamped sheds it here: behind us a packet socket may look at it. */
     const struct st_step stamped[] = {{ST_MARK, r->stamp}, {ST_SET_MARK, 0}, {ST_ACCEPT}, {ST_STEP_END}};
-    const struct st_step wide[] = {
-        {ST_MARK, STAMP_WIDE}, {ST_GROUP_FRAME}, {ST_SET_MARK, 0}, {ST_ACCEPT}, {ST_STEP_END}};
     const struct st_step arp[] = {{ST_LENGTH, ETHERNET_ARP}, {ST_ARP_FRAME}, {ST_ACCEPT}, {ST_STEP_END}};
-    const struct st_step log[] = {{ST_COUNT}, {ST_LOG, ST_NFLOG_GROUP, LOG_BYTES}, {ST_STEP_END}};
-    const struct st_step drop[] = {{ST_DROP}, {ST_STEP_END}};
+    const struct st_step log[] = {{ST_LOG, ST_NFLOG_GROUP, LOG_BYTES}, {ST_STEP_END}};
+    const struct st_step drop[] = {{ST_COUNT}, {r->enforce ? ST_DROP : ST_ACCEPT}, {ST_STEP_END}};
     char name[64];
     const struct st_nft_chain chain = {name, device, NF_NETDEV_EGRESS, 0, r->enforce};
 
@@ -342,10 +326,8 @@ void st_ruleset_build_guard(struct st_nft_batch *b, const struct st_ruleset *r, 
     st_nft_chain_add(b, &st_ruleset_netdev, &chain, ST_NEED_EGRESS);
     st_nft_chain_flush(b, &st_ruleset_netdev, name);
     st_nft_rule_add(b, &st_ruleset_netdev, name, stamped, 0);
-    st_nft_rule_add(b, &st_ruleset_netdev, name, wide, 0);
     st_nft_rule_add(b, &st_ruleset_netdev, name, arp, 0);
     if (r->log)
         st_nft_rule_add(b, &st_ruleset_netdev, name, log, ST_NEED_LOG);
-    if (r->enforce)
-        st_nft_rule_add(b, &st_ruleset_netdev, name, drop, 0);
+    st_nft_rule_add(b, &st_ruleset_netdev, name, drop, 0);
 }
