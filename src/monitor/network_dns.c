@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "sensors/net/checksum.h"
+#include "sensors/net/cursor.h"
 #include "sensors/net/packet_reply.h"
 
 #include <netinet/in.h>
@@ -48,19 +49,30 @@ struct asking {
     bool *over;
 };
 
-static void say_refused(struct st_network *n, const struct asking *q)
+/* packet: the one that asked; query: the message in it, or that it completes. */
+static void say_refused(struct st_network *n, const uint8_t *packet, size_t packet_len, const uint8_t *query,
+                        size_t query_len, unsigned device)
 {
-    struct st_packet packet;
-    uint8_t message[512];
-    size_t len;
+    uint8_t message[2 + 512];
+    struct st_packet p;
+    size_t len = st_dns_refuse(query, query_len, message + 2, sizeof(message) - 2);
 
-    if (!st_packet_read(q->bytes, q->len, &packet))
+    if (!len || !st_packet_read(packet, packet_len, &p))
         return;
-    len = st_dns_refuse(packet.payload, packet.payload_len, message, sizeof(message));
+    st_store16(message, (unsigned)len);
+    len = p.protocol == IPPROTO_UDP
+              ? st_packet_udp_reply(packet, packet_len, message + 2, len, n->reply, sizeof(n->reply))
+              : st_packet_tcp_reply(packet, packet_len, message, len + 2, n->reply, sizeof(n->reply));
     if (len)
-        len = st_packet_udp_reply(q->bytes, q->len, message, len, n->reply, sizeof(n->reply));
-    if (len)
-        st_raw_reply_send(&n->replies, n->reply, len, q->device);
+        st_raw_reply_send(&n->replies, n->reply, len, device);
+}
+
+static void say_datagram_refused(struct st_network *n, const struct asking *q)
+{
+    struct st_packet p;
+
+    if (st_packet_read(q->bytes, q->len, &p))
+        say_refused(n, q->bytes, q->len, p.payload, p.payload_len, q->device);
 }
 
 static void forget(struct asking *q)
@@ -91,7 +103,7 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
     if (q->bytes && allow) {
         st_network_accept(n, q->packet, ST_MARK_DNS);
     } else if (q->bytes) {
-        say_refused(n, q);
+        say_datagram_refused(n, q);
         st_network_drop(n, q->packet);
     } else if (!q->over) { /* over TCP, and a person has been asked meanwhile */
         st_network_accept(n, q->packet, allow ? ST_MARK_DNS : ST_MARK_REFUSED);
@@ -183,6 +195,15 @@ static void query_by_datagram(struct st_network *n, const struct st_arrival *a)
     judge_query(n, a, &n->message, is_teacher(n, a), &over);
 }
 
+/* It hears why, and nothing of it leaves any more; what it still wants to say is reset. */
+static void refuse_stream(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e,
+                          const uint8_t *query, size_t len)
+{
+    e->stage = ST_FLOW_REFUSED;
+    say_refused(n, a->seen->bytes, a->seen->len, query, len, a->seen->outdev);
+    st_network_drop(n, a->seen->id);
+}
+
 /* Each message as it becomes whole; what is not whole yet says nothing to a server. */
 static void query_by_stream(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e,
                             struct st_flow *stream)
@@ -203,7 +224,7 @@ static void query_by_stream(struct st_network *n, const struct st_arrival *a, st
         }
         if (!judge_query(n, a, &n->message, is_teacher(n, a), &over)) {
             if (over)
-                st_network_accept(n, a->seen->id, ST_MARK_REFUSED);
+                refuse_stream(n, a, e, bytes + at + 2, size);
             return;
         }
     }
@@ -233,6 +254,16 @@ void st_network_dns_query(struct st_network *n, const struct st_arrival *a)
         return;
     }
     e = dns_entry(n, &a->tuple);
+    if (e && e->stage == ST_FLOW_REFUSED && !(a->packet.tcp_flags & ST_TCP_SYN)) {
+        /* What was answered in the resolver's name is acknowledged: it has heard, and is to be left alone. */
+        if (a->packet.payload_len || (a->packet.tcp_flags & ST_TCP_FIN))
+            st_network_accept(n, a->seen->id, ST_MARK_REFUSED);
+        else
+            st_network_drop(n, a->seen->id);
+        return;
+    }
+    if (e)
+        e->stage = ST_FLOW_DNS;
     switch (e ? st_flows_packet(n->streams, &a->packet, a->now_ms, &stream) : ST_SEGMENT_FULL) {
     case ST_SEGMENT_MORE: query_by_stream(n, a, e, stream); break;
     case ST_SEGMENT_NOTHING: st_network_accept(n, a->seen->id, ST_MARK_DNS); break;

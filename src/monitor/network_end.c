@@ -13,11 +13,13 @@
 
 static struct st_flow_tuple tuple_of(const struct st_ct_flow *flow)
 {
+    bool echo = flow->protocol == IPPROTO_ICMP || flow->protocol == IPPROTO_ICMPV6;
+
     return (struct st_flow_tuple){.protocol = flow->protocol,
                                   .src = flow->src,
                                   .dst = flow->dst,
-                                  .src_port = flow->src_port,
-                                  .dst_port = flow->dst_port};
+                                  .src_port = echo ? flow->icmp_id : flow->src_port,
+                                  .dst_port = echo ? flow->icmp_id : flow->dst_port};
 }
 
 /* From the container to itself. */

@@ -39,14 +39,19 @@ void st_network_attribute(struct st_network *n, struct st_event *ev, const struc
 struct st_event st_network_event(struct st_network *n, enum st_event_type type, const struct st_flow_tuple *t)
 {
     bool out = type == ST_EV_NETWORK_EGRESS;
+    bool echo = t->protocol == IPPROTO_ICMP || t->protocol == IPPROTO_ICMPV6; /* has a number, and no ports */
 
     (void)n;
     return (struct st_event){.type = type,
                              .tier = ST_TIER_KERNEL,
                              .wall_us = st_now_wall_us(),
                              .net = {.addr = out ? t->dst : t->src,
-                                     .port = out ? t->dst_port : t->src_port,
-                                     .local_port = out ? t->src_port : t->dst_port,
+                                     .port = echo  ? 0
+                                             : out ? t->dst_port
+                                                   : t->src_port,
+                                     .local_port = echo  ? 0
+                                                   : out ? t->src_port
+                                                         : t->dst_port,
                                      .protocol = t->protocol,
                                      .state = ST_NET_ATTEMPT,
                                      .bytes_sent = ST_UNKNOWN,

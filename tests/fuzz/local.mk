@@ -19,8 +19,8 @@ tests_fuzz_fuzz_config_json_LDADD = $(LDADD_FUZZ_OCI)
 tests_fuzz_fuzz_control_SOURCES = %D%/fuzz_control.c tests/unit/worker_support.c tests/unit/worker_support.h
 tests_fuzz_fuzz_control_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/unit
 tests_fuzz_fuzz_control_LDFLAGS = $(LDFLAGS_FUZZ)
-tests_fuzz_fuzz_control_LDADD = libmonitor.a libsensors.a librespond.a libaudit.a libpolicy.a libmodel.a libbase.a \
-	$(BASE_LIBS) $(SODIUM_LIBS) $(SECCOMP_LIBS) $(CAPNG_LIBS)
+tests_fuzz_fuzz_control_LDADD = libmonitor.a libsensors.a libsensorsnf.a libsensorsnet.a librespond.a libaudit.a libpolicy.a libmodel.a libbase.a \
+	$(BASE_LIBS) $(SODIUM_LIBS) $(SECCOMP_LIBS) $(CAPNG_LIBS) $(NETFILTER_LIBS)
 tests_fuzz_fuzz_state_SOURCES = %D%/fuzz_state.c
 tests_fuzz_fuzz_state_LDFLAGS = $(LDFLAGS_FUZZ)
 tests_fuzz_fuzz_state_LDADD = $(LDADD_FUZZ_OCI)

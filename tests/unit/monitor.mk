@@ -1,6 +1,6 @@
 # Unit tests of L4.
-UNIT_LDADD_MONITOR = libmonitor.a libsensors.a librespond.a libaudit.a libpolicy.a libmodel.a libbase.a \
-	$(BASE_LIBS) $(SODIUM_LIBS) $(SECCOMP_LIBS) $(CAPNG_LIBS) $(CMOCKA_LIBS)
+UNIT_LDADD_MONITOR = libmonitor.a libsensors.a libsensorsnf.a libsensorsnet.a librespond.a libaudit.a libpolicy.a libmodel.a libbase.a \
+	$(BASE_LIBS) $(SODIUM_LIBS) $(SECCOMP_LIBS) $(CAPNG_LIBS) $(NETFILTER_LIBS) $(CMOCKA_LIBS)
 UNIT_TESTS += %D%/test_monitor_loop %D%/test_monitor_order
 tests_unit_test_monitor_loop_SOURCES = %D%/test_monitor_loop.c
 tests_unit_test_monitor_loop_CPPFLAGS = $(UNIT_CPPFLAGS)

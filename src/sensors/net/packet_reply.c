@@ -111,3 +111,31 @@ size_t st_packet_tcp_reset(const uint8_t *packet, size_t n, uint8_t *out, size_t
                st_checksum_transport(out, to.version, IPPROTO_TCP, out + header, TCP_HEADER));
     return header + TCP_HEADER;
 }
+
+size_t st_packet_tcp_reply(const uint8_t *packet, size_t n, const uint8_t *payload, size_t len, uint8_t *out,
+                           size_t room)
+{
+    struct st_packet to;
+    size_t header, size = TCP_HEADER + len;
+    uint8_t *tcp;
+
+    if (!answerable(packet, n, IPPROTO_TCP, &to) || !(to.tcp_flags & ST_TCP_ACK) || to.tcp_flags & ST_TCP_RST)
+        return 0;
+    header = ip_header_size(&to);
+    if (len > UINT16_MAX - ST_REPLY_HEADERS || header + size > room)
+        return 0;
+    write_ip(&to, packet, size, out);
+    tcp = out + header;
+    memset(tcp, 0, TCP_HEADER);
+    st_store16(tcp, to.dst_port);
+    st_store16(tcp + 2, to.src_port);
+    st_store32(tcp + 4, to.tcp_ack);
+    st_store32(tcp + 8, to.tcp_seq + (uint32_t)to.payload_len);
+    tcp[12] = TCP_HEADER / 4 << 4;
+    tcp[13] = ST_TCP_ACK | ST_TCP_PSH;
+    st_store16(tcp + 14, UINT16_MAX);
+    if (len)
+        memcpy(tcp + TCP_HEADER, payload, len);
+    st_store16(tcp + 16, st_checksum_transport(out, to.version, IPPROTO_TCP, tcp, size));
+    return header + size;
+}

@@ -20,3 +20,9 @@ size_t st_packet_udp_reply_from(const uint8_t *packet, size_t n, uint16_t from_p
 
 /* To a TCP packet: a reset that its sender accepts (RFC 9293, 3.5.2). */
 size_t st_packet_tcp_reset(const uint8_t *packet, size_t n, uint8_t *out, size_t room);
+
+/* To a TCP packet of a connection that is there: these bytes, as what comes next from the other side, which
+ * takes all of the packet's. What the two sides think of the connection differs from then on: it is to be
+ * ended. */
+size_t st_packet_tcp_reply(const uint8_t *packet, size_t n, const uint8_t *payload, size_t len, uint8_t *out,
+                           size_t room);

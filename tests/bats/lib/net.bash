@@ -274,7 +274,7 @@ furnish_net() {
     cp "$ST_BUILDDIR/tests/attack/net" "$1/bin/net"
     cp "$WORLD/servers/ca.pem" "$1/etc/ca.pem"
     echo "nameserver $dns4" | tee "$WORLD/servers/resolv.conf" >"$1/etc/resolv.conf"
-    printf '127.0.0.1 localhost\n::1 localhost\n' >"$1/etc/hosts"
+    printf '127.0.0.1 localhost runc\n::1 localhost\n' >"$1/etc/hosts"
     echo 'hosts: files dns' >"$1/etc/nsswitch.conf"
 }
 
