@@ -116,13 +116,13 @@ int net_raw_udp(int argc, char **argv)
     return send_raw(packet, make_udp4(packet, &from, &to, argv[2], strlen(argv[2])), &to);
 }
 
-/* ADDRESS PORT */
+/* ADDRESS PORT [FROM] */
 int net_raw_syn(int argc, char **argv)
 {
     uint8_t packet[ROOM];
-    struct place to = place_of(argv[0], argv[1]), from = from_port(&to);
+    struct place to = place_of(argv[0], argv[1]);
+    struct place from = argc > 2 ? place_of(argv[2], "53") : from_port(&to);
 
-    (void)argc;
     return send_raw(packet, make_syn4(packet, &from, &to), &to);
 }
 

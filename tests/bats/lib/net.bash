@@ -444,8 +444,8 @@ now() { date +%s.%N; }
 # is_silent FILTER: no such packet for longer than the dead-man's switch takes.
 is_silent() { awk -v last="$(last_packet "$1")" -v now="$(now)" 'BEGIN { exit !(now - last > 3) }'; }
 
-# bytes_arrived FILTER: of each TCP flow, without headers and however often they came: one line each.
+# bytes_arrived FILTER: of each TCP flow, without headers and however often they came: one line each, at least one.
 bytes_arrived() {
     packets "$1" | sed -n 's/.* IP6\? \([^ ]*\) > .* seq [0-9]*:\([0-9]*\),.*/\1 \2/p' |
-        awk '$2 - 1 > n[$1] { n[$1] = $2 - 1 } END { for (flow in n) print n[flow] }'
+        awk '$2 - 1 > n[$1] { n[$1] = $2 - 1 } END { for (flow in n) print n[flow]; if (length(n) == 0) print 0 }'
 }
