@@ -79,6 +79,7 @@ nothing_reached_others() { never_arrived "host $other4 or host $other6"; }
     usual_policy
     start_box CAP_NET_RAW
     tries raw-udp "$other4" "$sink" secret
+    tries raw-pieces "$other4" "$sink" secret-in-two-pieces
     tries raw-syn "$other4" "$sink"
     tries raw-ip "$other4" 253 secret
     tries raw-ip "$other4" 47 secret
