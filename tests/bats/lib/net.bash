@@ -295,13 +295,15 @@ allow_capability() {
     edit_config "$(bundle_of "$name")" '.process.capabilities[] |= (. + $ARGS.positional | unique)' --args -- "$@"
 }
 
-# plug NAMESPACE N: it gets an interface eth0 with the addresses N of the bridge.
+# plug NAMESPACE N: it gets an interface eth0 with the addresses N of the bridge. A socket that is left with something
+# to send keeps its namespace until it gives up: that shall be soon.
 plug() {
     local far=p$2
     in_net ip link add "$far" type veth peer name eth0 netns "$1"
     in_net ip link set "$far" master plug up
     nsenter --net="$1" sh -eu -c '
-        sysctl -q net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.eth0.accept_dad=0 net.ipv4.tcp_fastopen=5
+        sysctl -q net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.eth0.accept_dad=0 net.ipv4.tcp_fastopen=5 \
+            net.ipv4.tcp_orphan_retries=1
         ip link set lo up
         ip link set eth0 up
         ip addr add "10.77.0.$1/16" dev eth0
