@@ -298,17 +298,33 @@ static int net_burst(int argc, char **argv)
     return 0;
 }
 
-/* tcp|udp ADDRESS PORT: a packet each 20 ms, for ever and whatever the kernel says. Prints "ok" when the
- * first one was answered. */
+static const struct timespec pulse_pause = {.tv_nsec = 20 * 1000000L};
+
+static int pulse_of_connections(const struct place *to)
+{
+    for (bool said = false;;) {
+        int fd = socket(to->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+        connect(fd, &to->any, to->len);
+        nanosleep(&pulse_pause, NULL);
+        if (!said && send(fd, "pulse\n", 6, MSG_NOSIGNAL) == 6)
+            said = say_result(0) == 0;
+        close(fd);
+    }
+}
+
+/* tcp|udp|new ADDRESS PORT: a packet each 20 ms, for ever and whatever the kernel says, on one flow; new:
+ * each time a connection. Prints "ok" when the first one was answered. */
 static int net_pulse(int argc, char **argv)
 {
     struct place to = place_of(argv[1], argv[2]);
-    const struct timespec pause = {.tv_nsec = 20 * 1000000L};
     bool answered = false;
     char text[64];
     int fd;
 
     (void)argc;
+    if (strcmp(argv[0], "new") == 0)
+        return pulse_of_connections(&to);
     if (strcmp(argv[0], "tcp") == 0) {
         fd = connect_to(&to);
         if (fd < 0)
@@ -321,7 +337,7 @@ static int net_pulse(int argc, char **argv)
         int len = snprintf(text, sizeof(text), "pulse %u\n", n);
 
         send(fd, text, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT);
-        nanosleep(&pause, NULL);
+        nanosleep(&pulse_pause, NULL);
         if (recv(fd, text, sizeof(text), MSG_DONTWAIT) > 0 && !answered)
             answered = say_result(0) == 0;
     }
@@ -355,18 +371,31 @@ static const struct {
     int least; /* arguments */
     verb *call;
 } verbs[] = {
-    {"connect", 2, net_connect},   {"mark", 3, net_mark},
-    {"udp", 3, net_udp},           {"udp-connected", 3, net_udp_connected},
-    {"sendmmsg", 3, net_sendmmsg}, {"fastopen", 3, net_fastopen},
-    {"send", 3, net_send},         {"requests", 4, net_requests},
-    {"halfopen", 3, net_halfopen}, {"burst", 3, net_burst},
-    {"pulse", 3, net_pulse},       {"vsock", 2, net_vsock},
-    {"socket", 3, net_socket},     {"hello", 4, net_hello},
-    {"raw-udp", 3, net_raw_udp},   {"raw-syn", 2, net_raw_syn},
-    {"raw-ip", 3, net_raw_ip},     {"packet", 5, net_packet},
-    {"sctp", 2, net_sctp},         {"ping", 2, net_ping},
-    {"dns", 4, net_dns},           {"dns-tcp", 4, net_dns_tcp},
-    {"named", 4, net_named},       {"own-resolver", 3, net_own_resolver},
+    {"connect", 2, net_connect},
+    {"mark", 3, net_mark},
+    {"udp", 3, net_udp},
+    {"udp-connected", 3, net_udp_connected},
+    {"sendmmsg", 3, net_sendmmsg},
+    {"fastopen", 3, net_fastopen},
+    {"send", 3, net_send},
+    {"requests", 4, net_requests},
+    {"halfopen", 3, net_halfopen},
+    {"burst", 3, net_burst},
+    {"pulse", 3, net_pulse},
+    {"vsock", 2, net_vsock},
+    {"socket", 3, net_socket},
+    {"hello", 4, net_hello},
+    {"raw-udp", 3, net_raw_udp},
+    {"raw-syn", 2, net_raw_syn},
+    {"raw-pieces", 3, net_raw_pieces},
+    {"raw-ip", 3, net_raw_ip},
+    {"packet", 5, net_packet},
+    {"sctp", 2, net_sctp},
+    {"ping", 2, net_ping},
+    {"dns", 4, net_dns},
+    {"dns-tcp", 4, net_dns_tcp},
+    {"named", 4, net_named},
+    {"own-resolver", 3, net_own_resolver},
     {"spoof", 4, net_spoof},
 };
 

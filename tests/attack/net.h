@@ -48,6 +48,6 @@ const char *rcode_word(const uint8_t *message, size_t len);
 
 /* The verbs: argv without program and verb, NULL at the end. */
 typedef int verb(int argc, char **argv);
-verb net_raw_udp, net_raw_syn, net_raw_ip, net_packet, net_sctp, net_ping;
+verb net_raw_udp, net_raw_pieces, net_raw_syn, net_raw_ip, net_packet, net_sctp, net_ping;
 verb net_dns, net_dns_tcp, net_named, net_own_resolver, net_spoof;
 verb net_hello;

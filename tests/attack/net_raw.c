@@ -116,13 +116,44 @@ int net_raw_udp(int argc, char **argv)
     return send_raw(packet, make_udp4(packet, &from, &to, argv[2], strlen(argv[2])), &to);
 }
 
-/* ADDRESS PORT */
-int net_raw_syn(int argc, char **argv)
+/* One of the pieces of a packet: `len` bytes of its payload from `at` on. */
+static long send_piece(int fd, const uint8_t *packet, size_t at, size_t len, bool more,
+                       const struct place *to)
+{
+    uint8_t piece[ROOM];
+    struct iphdr ip;
+
+    memcpy(&ip, packet, sizeof(ip));
+    ip.frag_off = htons((uint16_t)(at / 8 | (more ? IP_MF : 0)));
+    ip.tot_len = htons((uint16_t)(sizeof(ip) + len));
+    ip.check = 0;
+    ip.check = fold(add_words(0, &ip, sizeof(ip)));
+    memcpy(piece, &ip, sizeof(ip));
+    memcpy(piece + sizeof(ip), packet + sizeof(ip) + at, len);
+    return sendto(fd, piece, sizeof(ip) + len, 0, &to->any, to->len);
+}
+
+/* ADDRESS PORT TEXT: in two pieces, the second one first: only the last has the ports. */
+int net_raw_pieces(int argc, char **argv)
 {
     uint8_t packet[ROOM];
     struct place to = place_of(argv[0], argv[1]), from = from_port(&to);
+    size_t len = make_udp4(packet, &from, &to, argv[2], strlen(argv[2])) - sizeof(struct iphdr);
+    int fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);
 
     (void)argc;
+    if (fd < 0 || send_piece(fd, packet, 8, len - 8, false, &to) < 0)
+        return say_result(-1);
+    return say_result(send_piece(fd, packet, 0, 8, true, &to));
+}
+
+/* ADDRESS PORT [FROM] */
+int net_raw_syn(int argc, char **argv)
+{
+    uint8_t packet[ROOM];
+    struct place to = place_of(argv[0], argv[1]);
+    struct place from = argc > 2 ? place_of(argv[2], "53") : from_port(&to);
+
     return send_raw(packet, make_syn4(packet, &from, &to), &to);
 }
 

@@ -5,7 +5,6 @@
 bats_require_minimum_version 1.5.0
 load lib/world
 load lib/net
-load lib/control
 
 setup_file() {
     make_world
@@ -24,7 +23,6 @@ teardown() {
     remove_all_containers
     retry_until unplugged 2
     retry_until unplugged 3
-    configure on_worker_failure kill
     nothing_left_behind
     rm -f "$WORLD"/log/*
     forget_packets
@@ -249,7 +247,7 @@ reaches() {
     says ECONNREFUSED connect "$short4" "$sink"
     says "NOERROR $short4" dns "$dns4" 53 second.example.test A
     says ECONNREFUSED connect "$short4" 80
-    retry_until eval '[ "$(inside net connect '"$short4 $sink"')" = ECONNREFUSED ]'
+    RETRY_SECONDS=600 retry_until eval '[ "$(inside net connect '"$short4 $sink"')" = ECONNREFUSED ]'
     remove_box
 }
 
@@ -355,7 +353,8 @@ reaches() {
     start_box
     says ok send "$other4" "$sink" 4000
     says ok send "$other4" "$sink" 4000
-    says ECONNRESET send "$other4" "$sink" 200000
+    run inside net send "$other4" "$sink" 200000
+    [[ $output == @(ECONNRESET|EPIPE) ]]
     retry_until noted '.what == "close" and .bytes == 4000'
     [ "$(bytes_arrived "tcp and src host $box4" | sort -n | tail -n 1)" -le 20000 ]
     retry_until trace_has "$(id_of box)" "$is_egress and .verdict.result == \"anomaly\" and .verdict.policy_rule == \"limited\" and $(at "$other4" "$sink")"
@@ -371,114 +370,6 @@ reaches() {
     run ! inside net send "$other4" "$sink" 100000
     [ "$(bytes_arrived "tcp and src host $box4" | awk '{ n += $1 } END { print n }')" -le 50000 ]
     retry_until trace_has "$(id_of box)" "$is_egress and .verdict.policy_rule == \"limited\" and .payload.blocked"
-    remove_box
-}
-
-# ---- what happens on a violation ---------------------------------------------------------------------------------
-
-holding='on_violation: { low: pause, medium: pause, high: pause, critical: pause }
-pause: { hold: true, timeout: 0 }'
-
-# start_client COMMAND…: in the box, meanwhile; what it says is in $NOTES/client.
-start_client() {
-    inside "$@" >"$NOTES/client" 2>&1 3>&- </dev/null &
-    client=$!
-}
-
-# client_ends CODE
-client_ends() {
-    local code=0
-    wait "$client" || code=$?
-    [ "$code" -eq "$1" ] || fail "the client ended with $code: $(cat "$NOTES/client")"
-}
-
-@test "what is held has not left; approved, the application sees only a slow connect" {
-    use_policy "$(to web "$web")" -- "$holding"
-    start_box
-    start_client curl -sSf "http://$other4:8080/"
-    pause=$(held box)
-    [ "$(sandtrace pending | jq -r .event.payload.dst_ip)" = "$other4" ]
-    is_halted box
-    never_arrived "host $other4"
-    sandtrace approve "$pause"
-    client_ends 0
-    [ "$(cat "$NOTES/client")" = "$other4 by $other4" ]
-    # The destination is open for this run.
-    run -0 inside curl -sSf "http://$other4:8080/"
-    # And no other.
-    start_client curl -sSf "http://$other4:80/"
-    sandtrace deny "$(held box)"
-    client_ends 7
-    never_arrived "host $other4 and port 80"
-    trace_has "$(id_of box)" "$is_pause and .payload.held"
-    trace_has "$(id_of box)" "$is_resume and .payload.decision == \"allow-once\""
-    remove_box
-}
-
-@test "denied, what was held is refused at once and never arrives" {
-    use_policy "$(to web "$web")" -- "$holding"
-    start_box
-    start_client curl -sS "http://$other4/"
-    sandtrace deny "$(held box)"
-    client_ends 7
-    contains "$NOTES/client" 'Connection refused'
-    never_arrived "host $other4"
-    remove_box
-    trace_has "$(id_of box)" "$is_resume and .payload.decision == \"deny\""
-}
-
-@test "a datagram and a query that are held go on when they are approved" {
-    use_policy "$(to web "$web")" -- "$holding"
-    start_box
-    start_client sh -c "echo held-datagram | nc.openbsd -u -N -w 1 $other4 $sink"
-    pause=$(held box)
-    never_arrived "udp and host $other4"
-    sandtrace approve "$pause"
-    retry_until noted '.text | startswith("held-datagram")'
-    wait "$client" || true
-    start_client curl -sSf "http://other.example.test/"
-    pause=$(held box)
-    run ! name_arrived other.example.test
-    sandtrace approve --always "$pause"
-    until has_ended "$client"; do for pause in $(pauses box); do sandtrace approve "$pause" || true; done; done
-    client_ends 0
-    remove_box
-}
-
-@test "approved for always, a destination stays open for the rest of the trace" {
-    use_policy "$(to web "$web")" -- "$holding"
-    start_box
-    start_client curl -sSf "http://$other4/"
-    sandtrace approve --always "$(held box)"
-    client_ends 0
-    remove_box
-    rm -rf "$(bundle_of box)"
-    start_box
-    run -0 inside curl -sSf "http://$other4/"
-    remove_box
-}
-
-@test "where a violation kills, the container ends and nothing has arrived" {
-    use_policy "$(to web "$web")" -- 'on_violation: { low: kill, medium: kill, high: kill, critical: kill }'
-    start_box
-    run ! inside net connect "$other4" "$sink" secret
-    retry_until runtime_status_is box stopped
-    never_arrived "host $other4"
-    remove_box
-    trace_has "$(id_of box)" "$is_egress and .verdict.action == \"killed\""
-}
-
-@test "in audit mode everything arrives, and what would have been refused is recorded as that" {
-    use_policy "$(to web "$web")" -- 'mode: audit'
-    start_box CAP_NET_ADMIN CAP_NET_RAW
-    says ok connect "$other4" "$sink" hello
-    says ok udp "$other4" "$sink" hello
-    says "NOERROR $other4" dns "$dns4" 53 other.example.test A
-    says "NOERROR $other4" dns "$rogue4" 53 any.test A
-    says ok packet plain eth0 "$other4" "$sink" frame
-    retry_until noted '.text == "frame"'
-    retry_until trace_has "$(id_of box)" "$is_attempt and $(at "$other4" "$sink") and .verdict.result == \"deny\" and .verdict.action == \"none\" and (.payload.blocked | not)"
-    retry_until trace_has "$(id_of box)" "$is_dns and .payload.name == \"other.example.test\" and .verdict.result == \"deny\" and (.payload.blocked | not)"
     remove_box
 }
 
@@ -558,100 +449,4 @@ start_joined() {
     remove_box
     runtime delete --force "$(id_of second)"
     retry_until unplugged 3
-}
-
-# ---- when we die -------------------------------------------------------------------------------------------------
-
-# start_pulse tcp|udp ADDRESS: a flow that is approved and goes on, beside a file that grows.
-start_pulse() {
-    use_policy "$(to address "{ cidr: $other4, port: $sink }, { cidr: \"$other6\", port: $sink }")"
-    make_box box sh -c "net pulse $1 $2 $sink & while :; do echo tick >>/workspace/ticks; sleep 0.02; done"
-    start_box_of box 2
-    retry_until contains "$NOTES/box.log" ok
-    retry_until exists "$(ticks_of box)"
-}
-
-# kill_both: worker and warden, so that neither sees the other die.
-kill_both() {
-    local worker warden
-    worker=$(state_of "$(id_of box)" worker) warden=$(state_of "$(id_of box)" warden)
-    kill -KILL "$warden" "$worker"
-    now
-    retry_until has_ended "$worker"
-    thaw_cgroups_of_world
-}
-
-# What nobody is left to clear away.
-clear_what_is_dead() {
-    plain_runc delete --force "$(id_of box)"
-    rm -rf "$WORLD/run/$(id_of box)" "$WORLD"/run/.notify/* "$(trace_of "$(id_of box)")"
-}
-
-# flow_ends_with_us tcp|udp ADDRESS: both dead, an approved flow stops when the switch falls, and nothing leaves again.
-flow_ends_with_us() {
-    start_pulse "$1" "$2"
-    time=$(kill_both)
-    is_ticking box
-    retry_until is_silent "src host $3 and port $sink"
-    late=$(packets_after "$(awk -v t="$time" 'BEGIN { printf "%.6f", t + 2.2 }')" "src host $3 and port $sink")
-    [ -z "$late" ] || fail "$(head -n 3 <<<"$late")"
-    is_ticking box
-    run plain_runc exec "$(id_of box)" net connect "$2" "$sink" secret
-    [ "$output" != ok ]
-    run ! text_arrived secret
-    clear_what_is_dead
-}
-
-@test "worker and warden killed: an approved TCP flow stops within the two seconds of the dead-man's switch" {
-    flow_ends_with_us tcp "$other4" "$box4"
-}
-
-@test "worker and warden killed: an approved UDP flow stops within the two seconds of the dead-man's switch" {
-    flow_ends_with_us udp "$other4" "$box4"
-}
-
-@test "worker and warden killed: an approved IPv6 flow stops within the two seconds of the dead-man's switch" {
-    flow_ends_with_us tcp "$other6" "$box6"
-}
-
-@test "worker killed: the container ends, and nothing leaves after it" {
-    start_pulse tcp "$other4"
-    kill -KILL "$(state_of "$(id_of box)" worker)"
-    retry_until runtime_status_is box stopped
-    time=$(now)
-    trace_is_complete "$(id_of box)"
-    [ -z "$(packets_after "$time" "src host $box4 and port $sink")" ]
-}
-
-@test "worker killed, and the container only paused: thawed by somebody else, it still sends nothing" {
-    configure on_worker_failure pause
-    start_pulse tcp "$other4"
-    kill -KILL "$(state_of "$(id_of box)" worker)"
-    retry_until is_frozen box
-    time=$(now)
-    thaw_cgroups_of_world
-    is_ticking box
-    retry_until is_silent "src host $box4 and port $sink"
-    late=$(packets_after "$time" "src host $box4 and port $sink")
-    [ -z "$late" ] || fail "$(head -n 3 <<<"$late")"
-    sandtrace kill "$(id_of box)"
-    trace_is_complete "$(id_of box)"
-}
-
-@test "while we live, a flow is not disturbed by the renewal of the dead-man's switch" {
-    use_policy "$(to address "{ cidr: $other4, port: $sink }")"
-    start_box
-    # Ten renewals: a datagram each millisecond, none is lost and none is told EPERM.
-    run -0 inside /usr/bin/python3 -c "
-import socket, time
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.connect(('$other4', $sink))
-end = time.monotonic() + 10
-n = 0
-while time.monotonic() < end:
-    s.send(b'steady'); n += 1; time.sleep(0.001)
-print(n)"
-    sent=$output
-    retry_until eval '[ "$(count_noted ".text == \"steady\"")" -eq '"$sent"' ]'
-    remove_box
 }

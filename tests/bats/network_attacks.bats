@@ -79,15 +79,19 @@ nothing_reached_others() { never_arrived "host $other4 or host $other6"; }
     usual_policy
     start_box CAP_NET_RAW
     tries raw-udp "$other4" "$sink" secret
+    tries raw-pieces "$other4" "$sink" secret-in-two-pieces
     tries raw-syn "$other4" "$sink"
     tries raw-ip "$other4" 253 secret
     tries raw-ip "$other4" 47 secret
     tries raw-ip "$other4" 4 secret
-    # In the name of a neighbour, and of the resolver.
-    tries raw-udp "$other4" "$sink" secret 10.77.0.99
-    tries raw-udp "$other4" 53 secret "$dns4"
+    # In the name of a neighbour, and of the resolver: what refuses it must not tell them, with the packet in it.
+    for from in "$gateway4" "$dns4"; do
+        tries raw-udp "$other4" "$sink" secret "$from"
+        tries raw-syn "$other4" "$sink" "$from"
+    done
     nothing_reached_others
     run ! text_arrived secret
+    never_arrived "src host $other4 or icmp or (tcp and (host $gateway4 or host $dns4))"
     refused_on_trace "$(at "$other4" "$sink") and .payload.protocol == \"udp\""
     refused_on_trace "$(at "$other4" "$sink") and .payload.protocol == \"tcp\""
     remove_box
@@ -111,7 +115,6 @@ nothing_reached_others() { never_arrived "host $other4 or host $other6"; }
     run -0 inside /usr/bin/python3 -c '
 import socket
 tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-tap.setsockopt(socket.SOL_PACKET, 8, 1)        # PACKET_AUXDATA
 flow = socket.create_connection(("'"$allowed4"'", '"$sink"'))
 flow.send(b"seen")
 frame = next(f for f in iter(lambda: tap.recv(2000), b"") if b"seen" in f)
@@ -229,7 +232,9 @@ except OSError: pass'
     usual_policy
     start_box
     label=$(printf 'a%.0s' $(seq 63))
-    run ! inside net dns "$dns4" 53 "$label.$label.$label.$label.example.test" A
+    run inside net dns "$dns4" 53 "$label.$label.$label.$label.shared-good.example.test" A
+    [[ $output != NOERROR* ]]
+    run ! text_arrived "$label"
     run inside net dns "$dns4" 53 "shared-good.example.test.evil.test" A
     [ "$output" = REFUSED ]
     run inside net dns "$dns4" 53 "" ANY
@@ -389,10 +394,12 @@ sys.exit(error)'
     runtime delete --force "$(id_of box)" || true
 }
 
-@test "attack: a process that is exec'ed with more capabilities than the container has can't change the rules" {
+@test "attack: a process that brings CAP_NET_ADMIN with it is not let in by exec, with the reason" {
     usual_policy
     start_box
     run runtime exec --cap CAP_NET_ADMIN "$(id_of box)" /usr/sbin/ip link set eth0 down
+    [ "$status" -ne 0 ]
+    [[ $output == *CAP_NET_ADMIN* ]]
     says ok connect "$allowed4" "$sink" hello
     says ECONNREFUSED connect "$other4" "$sink" secret
     nothing_reached_others

@@ -88,6 +88,7 @@ attacks() {
     attacks 2 sendmmsg many "$sink" "$other4" "$allowed4"
     attacks ok mark 1 "$other4" "$sink"
     attacks ok raw-udp "$other4" "$sink" by-hand
+    attacks ok raw-pieces "$other4" "$sink" in-two-pieces
     attacks ok raw-syn "$other4" "$sink"
     attacks ok raw-ip "$other4" 253 unknown-protocol
     for way in plain direct marked; do attacks ok packet "$way" eth0 "$other4" "$sink" "frame-$way"; done
@@ -96,7 +97,7 @@ attacks() {
     attacks ok ping "$other4" carried-by-icmp
     attacks ok ping "$other6" carried-by-icmp6
     for text in decimal hexadecimal with-the-first-packet; do noted ".what == \"data\" and (.text | startswith(\"$text\"))"; done
-    for text in datagram datagram6 datagram-connected many by-hand frame-plain frame-direct frame-marked; do
+    for text in datagram datagram6 datagram-connected many by-hand in-two-pieces frame-plain frame-direct frame-marked; do
         noted ".what == \"datagram\" and .text == \"$text\""
     done
     arrived "ip proto 253 and dst host $other4"

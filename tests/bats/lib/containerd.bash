@@ -13,11 +13,12 @@ require_containerd() {
 }
 
 write_containerd_config() {
+    local routes=${POD_ROUTES:+", \"routes\": $POD_ROUTES"}
     mkdir -p "$WORLD/cni"
-    # A pair of interfaces that leads nowhere: no masquerading, no rule on the host.
+    # A pair of interfaces that leads nowhere (POD_ROUTES: there): no masquerading, no rule on the host.
     cat >"$WORLD/cni/10-pair.conflist" <<END
 {"cniVersion": "0.4.0", "name": "$WORLD_NAME", "plugins": [{"type": "ptp", "ipMasq": false,
- "ipam": {"type": "host-local", "dataDir": "$WORLD/cni-ipam", "subnet": "198.18.77.0/24"}}]}
+ "ipam": {"type": "host-local", "dataDir": "$WORLD/cni-ipam", "subnet": "198.18.77.0/24"$routes}}]}
 END
     cat >"$WORLD/containerd.toml" <<END
 version = 2

@@ -298,13 +298,15 @@ allow_capability() {
     edit_config "$(bundle_of "$name")" '.process.capabilities[] |= (. + $ARGS.positional | unique)' --args -- "$@"
 }
 
-# plug NAMESPACE N: it gets an interface eth0 with the addresses N of the bridge.
+# plug NAMESPACE N: it gets an interface eth0 with the addresses N of the bridge. A socket that is left with something
+# to send keeps its namespace until it gives up: that shall be soon.
 plug() {
     local far=p$2
     in_net ip link add "$far" type veth peer name eth0 netns "$1"
     in_net ip link set "$far" master plug up
     nsenter --net="$1" sh -eu -c '
-        sysctl -q net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.eth0.accept_dad=0 net.ipv4.tcp_fastopen=5
+        sysctl -q net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.eth0.accept_dad=0 net.ipv4.tcp_fastopen=5 \
+            net.ipv4.tcp_orphan_retries=1
         ip link set lo up
         ip link set eth0 up
         ip addr add "10.77.0.$1/16" dev eth0
@@ -447,8 +449,8 @@ now() { date +%s.%N; }
 # is_silent FILTER: no such packet for longer than the dead-man's switch takes.
 is_silent() { awk -v last="$(last_packet "$1")" -v now="$(now)" 'BEGIN { exit !(now - last > 3) }'; }
 
-# bytes_arrived FILTER: of each TCP flow, without headers and however often they came: one line each.
+# bytes_arrived FILTER: of each TCP flow, without headers and however often they came: one line each, at least one.
 bytes_arrived() {
     packets "$1" | sed -n 's/.* IP6\? \([^ ]*\) > .* seq [0-9]*:\([0-9]*\),.*/\1 \2/p' |
-        awk '$2 - 1 > n[$1] { n[$1] = $2 - 1 } END { for (flow in n) print n[flow] }'
+        awk '$2 - 1 > n[$1] { n[$1] = $2 - 1 } END { for (flow in n) print n[flow]; if (length(n) == 0) print 0 }'
 }
