@@ -140,8 +140,20 @@ bool st_filter_waits(const struct st_filter *f, uint64_t id)
 
 /* ---- sources ---- */
 
+/* Closing alone does not end it: epoll goes by the open file, of which somebody else may have an fd (a
+ * process that was just forked and has not closed its own yet, a runtime). It would go on to name a source
+ * that is freed. */
+static void unwatch(struct st_notify *n, int fd)
+{
+    if (fd >= 0)
+        epoll_ctl(n->epfd, EPOLL_CTL_DEL, fd, NULL);
+}
+
 static void drop(struct st_notify *n, struct source *s)
 {
+    unwatch(n, s->connection);
+    if (s->filter)
+        unwatch(n, s->filter->fd);
     *s->link = s->next;
     if (s->next)
         s->next->link = s->link;
@@ -267,6 +279,7 @@ static void begin(struct st_notify *n, struct source *s, pid_t pid)
     f->setup = program_of(pid ? pid : s->runtime, &f->dev, &f->ino);
     s->filter = f;
     st_buf_free(&s->said);
+    unwatch(n, s->connection);
     st_close(&s->connection);
     /* Since 6.6: the answer wakes the asker on this CPU. Elsewhere nothing is lost. */
     ioctl(f->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
