@@ -121,6 +121,23 @@ watched_pids() {
     nothing_left_behind
 }
 
+# Each exec brings a filter of its own, which ends while others come.
+@test "a worker lives through many who come and go by exec at the same time" {
+    configure default_policy agent-default
+    start_ticking box
+    watched_pids box
+    for _ in 1 2 3 4; do
+        (for _ in $(seq 25); do runtime exec "$(id_of box)" true || true; done) 3>&- &
+    done
+    wait
+    [ "$(state_of "$(id_of box)" worker)" = "$worker" ]
+    is_running "$worker"
+    is_ticking box
+    runtime delete --force "$(id_of box)"
+    sealed_and_gone box "$warden" "$worker"
+    [ "$(trace_count "$(id_of box)" '.event_type == "sensor" and .payload.state == "lost"')" -eq 0 ]
+}
+
 @test "a monitor whose poststop hook is never called ends all the same" {
     make_ticking box
     edit_config "$(bundle_of box)" --arg hook "$WORLD/bin/sandtrace-hook" --arg config "$SANDTRACE_CONFIG" \
