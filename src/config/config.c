@@ -64,6 +64,7 @@ static const struct key keys[] = {
     {"pod_sandbox", CHOICE, AT(pod_sandbox), "light", &pod_sandboxes, NULL},
     {"network", BOOL, AT(network), "true", NULL, NULL},
     {"resolvers", ADDRS, AT(resolvers), NULL, NULL, NULL},
+    {"inner_names", CHOICE, AT(inner_names), "refuse", &refusals, NULL},
     {"host_network", CHOICE, AT(host_network), "refuse", &refusals, NULL},
     {"net_admin", CHOICE, AT(net_admin), "refuse", &refusals, NULL},
     {"dead_man_switch", BOOL, AT(dead_man_switch), "true", NULL, NULL},

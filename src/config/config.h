@@ -39,6 +39,7 @@ struct st_config {
     enum st_pod_sandbox pod_sandbox;
     bool network;                            /* is it watched? */
     bool dead_man_switch;                    /* nothing leaves once nobody renews it */
+    enum st_refusal inner_names;             /* that lead to addresses of private networks */
     enum st_refusal host_network, net_admin; /* of containers whose policy limits their network */
     char **resolvers;                        /* NULL-terminated; NULL: those of the container's resolv.conf */
     int64_t worker_grace_ms, hook_timeout_ms;

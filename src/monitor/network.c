@@ -65,12 +65,7 @@ static void outgoing(struct st_network *n, const struct st_arrival *a)
     /* Ports are used again sooner than we hear of the end. */
     if (e && e->stage != ST_FLOW_HELD && a->packet.protocol == IPPROTO_TCP &&
         (a->packet.tcp_flags & (ST_TCP_SYN | ST_TCP_ACK)) == ST_TCP_SYN) {
-        const struct st_flow_key key = {a->tuple.src, a->tuple.dst, a->tuple.src_port, a->tuple.dst_port};
-        struct st_flow *stream = st_flows_find(n->streams, &key);
-
-        if (stream)
-            st_flows_close(n->streams, stream);
-        st_flow_book_remove(n->book, e);
+        st_network_forget_flow(n, e);
         e = NULL;
     }
     switch (e ? (enum st_flow_stage)e->stage : ST_FLOW_DNS) {
@@ -363,6 +358,7 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
     if (rc != 0)
         return rc < 0 ? rc : 0;
     n->raw_sockets = w->order.network.net_raw;
+    n->inner_names = w->order.network.inner_names;
     st_watch_members(w, &n->members);
     look_at_policy(n);
     find_resolvers(n, &w->order);

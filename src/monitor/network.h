@@ -34,6 +34,7 @@ struct st_network {
     struct st_ruleset rules;
     struct st_resolvers resolvers;
     bool raw_sockets; /* the container can make its own packets: what comes in by lo may be its own */
+    bool inner_names; /* a name may lead to an address of a private network */
     bool limits;      /* some rule counts bytes */
     bool simple;      /* a verdict depends on nothing but the connection: it may be kept */
     struct st_membership members;

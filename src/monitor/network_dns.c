@@ -55,16 +55,20 @@ static void say_refused(struct st_network *n, const uint8_t *packet, size_t pack
 {
     uint8_t message[2 + 512];
     struct st_packet p;
-    size_t len = st_dns_refuse(query, query_len, message + 2, sizeof(message) - 2);
+    size_t len = st_dns_refuse(query, query_len, message + 2, sizeof(message) - 2), size;
 
     if (!len || !st_packet_read(packet, packet_len, &p))
         return;
     st_store16(message, (unsigned)len);
-    len = p.protocol == IPPROTO_UDP
-              ? st_packet_udp_reply(packet, packet_len, message + 2, len, n->reply, sizeof(n->reply))
-              : st_packet_tcp_reply(packet, packet_len, message, len + 2, n->reply, sizeof(n->reply));
-    if (len)
-        st_raw_reply_send(&n->replies, n->reply, len, device);
+    size = p.protocol == IPPROTO_UDP
+               ? st_packet_udp_reply(packet, packet_len, message + 2, len, n->reply, sizeof(n->reply))
+               : st_packet_tcp_reply(packet, packet_len, message, len + 2, n->reply, sizeof(n->reply));
+    if (size)
+        st_raw_reply_send(&n->replies, n->reply, size, device);
+    if (!size || p.protocol == IPPROTO_UDP)
+        return;
+    size = st_packet_tcp_reset_after(packet, packet_len, len + 2, n->reply, sizeof(n->reply));
+    st_raw_reply_send(&n->replies, n->reply, size, device);
 }
 
 static void say_datagram_refused(struct st_network *n, const struct asking *q)
@@ -195,7 +199,7 @@ static void query_by_datagram(struct st_network *n, const struct st_arrival *a)
     judge_query(n, a, &n->message, is_teacher(n, a), &over);
 }
 
-/* It hears why, and nothing of it leaves any more; what it still wants to say is reset. */
+/* It hears why, and that it is over. */
 static void refuse_stream(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e,
                           const uint8_t *query, size_t len)
 {
@@ -255,11 +259,7 @@ void st_network_dns_query(struct st_network *n, const struct st_arrival *a)
     }
     e = dns_entry(n, &a->tuple);
     if (e && e->stage == ST_FLOW_REFUSED && !(a->packet.tcp_flags & ST_TCP_SYN)) {
-        /* What was answered in the resolver's name is acknowledged: it has heard, and is to be left alone. */
-        if (a->packet.payload_len || (a->packet.tcp_flags & ST_TCP_FIN))
-            st_network_accept(n, a->seen->id, ST_MARK_REFUSED);
-        else
-            st_network_drop(n, a->seen->id);
+        st_network_accept(n, a->seen->id, ST_MARK_REFUSED);
         return;
     }
     if (e)
@@ -301,13 +301,24 @@ bool st_network_dns_forward(struct st_network *n, const struct st_arrival *a)
 /* ---- answers ---- */
 
 /* No name makes an address of this machine, of its link, or of nobody a place to go to. */
-static bool can_be_learned(const struct st_addr *addr)
+static bool is_nowhere(const struct st_addr *addr)
 {
     const uint8_t *b = addr->bytes;
 
     if (addr->family == 4)
-        return b[0] != 127 && b[0] != 0 && b[0] < 224 && !(b[0] == 169 && b[1] == 254);
-    return b[0] != 0xff && !(b[0] == 0xfe && (b[1] & 0xc0) == 0x80) && (b[0] || !is_loopback(addr));
+        return b[0] == 127 || b[0] == 0 || b[0] >= 224 || (b[0] == 169 && b[1] == 254);
+    return b[0] == 0xff || (b[0] == 0xfe && (b[1] & 0xc0) == 0x80) || b[0] == 0;
+}
+
+/* Whoever owns a name can point it at the machines behind our own walls (rebinding). */
+static bool is_inner(const struct st_addr *addr)
+{
+    const uint8_t *b = addr->bytes;
+
+    if (addr->family == 4)
+        return b[0] == 10 || (b[0] == 172 && (b[1] & 0xf0) == 16) || (b[0] == 192 && b[1] == 168) ||
+               (b[0] == 100 && (b[1] & 0xc0) == 64);
+    return (b[0] & 0xfe) == 0xfc;
 }
 
 static void learn(struct st_network *n, const struct st_dns_message *m, int64_t now_ms)
@@ -315,7 +326,7 @@ static void learn(struct st_network *n, const struct st_dns_message *m, int64_t 
     for (size_t i = 0; i < n->answers.n_addrs; i++) {
         const struct st_dns_addr *one = &n->answers.addrs[i];
 
-        if (can_be_learned(&one->addr))
+        if (!is_nowhere(&one->addr) && (n->inner_names || !is_inner(&one->addr)))
             st_names_learn(n->names, &one->addr, (struct st_str){m->name.text, m->name.len}, one->ttl,
                            now_ms);
     }

@@ -113,7 +113,7 @@ static void on_end(struct st_network *n, const struct st_ct_flow *flow)
         st_pipeline_outcome(n->pipeline, &ev);
     }
     if (e)
-        st_flow_book_remove(n->book, e);
+        st_network_forget_flow(n, e);
 }
 
 static void on_news(void *ctx, const struct st_ct_flow *flow)

@@ -130,7 +130,7 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
 
     (void)op;
     if (held)
-        st_flow_book_remove(n->book, held);
+        st_network_forget_flow(n, held);
     if (q->held)
         n->n_held--;
     if (allow && q->held) {

@@ -1,18 +1,25 @@
 /* network_name: a flow to an address that is allowed for the sake of a name shows which name it means: in its
  * TLS hello, or its HTTP request. See network.h.
  *
- * What comes before the name is complete is let by: no server can act on it, and it goes to an address that
- * the name was given. The packet that completes it is judged before it leaves. */
+ * Nothing of it leaves before that: packets whose name is not complete wait in the queue, and go in their
+ * order once it is. Who keeps us waiting for too long is refused. */
+#include "base/mem.h"
 #include "monitor/network_private.h"
-
-#include "base/clock.h"
 #include "sensors/net/checksum.h"
 #include "sensors/net/http_head.h"
 #include "sensors/net/tls_hello.h"
 
+#include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define LEAST_HOPS 32 /* what ends on the way is for us, and not for the server */
+#define LEAST_HOPS 32     /* what ends on the way is for us, and not for the server */
+#define MAX_WAITING 32    /* packets of one flow */
+#define PATIENCE_MS 10000 /* from the first of them on */
+
+#define TELLS_NOTHING "its first bytes do not tell for which name it is"
+
+/* ---- what it shows ---- */
 
 struct shown {
     bool known; /* else more must come */
@@ -68,10 +75,11 @@ static void look_at_head(const uint8_t *bytes, size_t len, struct shown *out)
     out->len = head.host.host_len;
 }
 
-/* SSH shows no names, and its servers serve none but themselves. */
-static bool is_ssh(const uint8_t *bytes, size_t len)
+/* SSH shows no names, and its servers serve none but themselves: at its port it goes by the name of the
+ * address. What is there so far may be the beginning of it. */
+static bool may_be_ssh(const uint8_t *bytes, size_t len, const struct st_flow_entry *e)
 {
-    return len >= 8 && memcmp(bytes, "SSH-2.0-", 8) == 0;
+    return e->tuple.dst_port == 22 && e->host && memcmp(bytes, "SSH-2.0-", len < 8 ? len : 8) == 0;
 }
 
 static void look(const uint8_t *bytes, size_t len, const struct st_flow_entry *e, struct shown *out)
@@ -79,10 +87,8 @@ static void look(const uint8_t *bytes, size_t len, const struct st_flow_entry *e
     *out = (struct shown){0};
     if (!len)
         return;
-    if (bytes[0] == 'S' && len < 8 && memcmp(bytes, "SSH-2.0-", len) == 0)
-        return;
-    if (is_ssh(bytes, len)) {
-        out->known = true;
+    if (may_be_ssh(bytes, len, e)) {
+        out->known = len >= 8;
         out->source = e->host_source;
         out->len = strlen(e->host);
         memcpy(out->host, e->host, out->len + 1);
@@ -91,6 +97,85 @@ static void look(const uint8_t *bytes, size_t len, const struct st_flow_entry *e
     } else {
         look_at_head(bytes, len, out);
     }
+}
+
+/* ---- packets that wait ---- */
+
+/* For the name of their flow: struct st_flow_entry's user. */
+struct waiting {
+    int64_t since_ms;
+    size_t n;
+    uint32_t ids[MAX_WAITING];
+};
+
+static bool keep_waiting(struct st_flow_entry *e, const struct st_arrival *a)
+{
+    struct waiting *w = e->user;
+
+    if (!w) {
+        w = e->user = st_xcalloc(1, sizeof(*w));
+        w->since_ms = a->now_ms;
+    }
+    if (w->n == MAX_WAITING)
+        return false;
+    w->ids[w->n++] = a->seen->id;
+    return true;
+}
+
+static bool waits_too_long(const struct st_flow_entry *e, int64_t now_ms)
+{
+    const struct waiting *w = e->user;
+
+    return w && now_ms - w->since_ms > PATIENCE_MS;
+}
+
+/* In the order in which they came. */
+static void let_waiting_go(struct st_network *n, struct st_flow_entry *e, uint32_t mark)
+{
+    struct waiting *w = e->user;
+
+    for (size_t i = 0; w && i < w->n; i++)
+        st_network_accept(n, w->ids[i], mark);
+    free(w);
+    e->user = NULL;
+}
+
+static void end_stream(struct st_network *n, const struct st_flow_entry *e)
+{
+    const struct st_flow_key key = {e->tuple.src, e->tuple.dst, e->tuple.src_port, e->tuple.dst_port};
+    struct st_flow *stream = e->tuple.protocol == IPPROTO_TCP ? st_flows_find(n->streams, &key) : NULL;
+
+    if (stream)
+        st_flows_close(n->streams, stream);
+}
+
+void st_network_forget_flow(struct st_network *n, struct st_flow_entry *e)
+{
+    struct waiting *w = e->user;
+
+    for (size_t i = 0; w && i < w->n; i++)
+        st_network_drop(n, w->ids[i]);
+    free(w);
+    end_stream(n, e);
+    st_flow_book_remove(n->book, e);
+}
+
+/* ---- what it comes to ---- */
+
+static void refuse(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e,
+                   const struct shown *shown, const char *why)
+{
+    char host[ST_HOST_SIZE];
+    size_t len = shown->len;
+    enum st_host_source source = shown->len ? shown->source : e->host_source;
+
+    if (len)
+        memcpy(host, shown->host, len);
+    else if (e->host && strlen(e->host) < sizeof(host))
+        memcpy(host, e->host, len = strlen(e->host));
+    st_network_forget_flow(n, e);
+    st_network_refuse(n, a, ST_EV_NETWORK_EGRESS, len ? (struct st_str){host, len} : (struct st_str){0},
+                      source, why);
 }
 
 static bool has_name(struct st_network *n, const struct st_addr *addr, const struct shown *shown,
@@ -105,36 +190,18 @@ static bool has_name(struct st_network *n, const struct st_addr *addr, const str
     return false;
 }
 
-static void end_stream(struct st_network *n, struct st_flow *stream)
-{
-    if (stream)
-        st_flows_close(n->streams, stream);
-}
-
-static void refuse(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e,
-                   const struct shown *shown, const char *why)
-{
-    struct st_str host = shown->len ? (struct st_str){shown->host, shown->len}
-                         : e->host  ? st_str(e->host)
-                                    : (struct st_str){0};
-    enum st_host_source source = shown->len ? shown->source : e->host_source;
-
-    st_flow_book_remove(n->book, e);
-    st_network_refuse(n, a, ST_EV_NETWORK_EGRESS, host, source, why);
-}
-
 static void on_shown(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e,
                      const struct shown *shown)
 {
     struct st_event ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &a->tuple);
     struct st_verdict v = {0};
 
+    ev.net.host = (struct st_str){shown->host, shown->len};
+    ev.net.host_source = shown->source;
     if (shown->why) {
         refuse(n, a, e, shown, shown->why);
         return;
     }
-    ev.net.host = (struct st_str){shown->host, shown->len};
-    ev.net.host_source = shown->source;
     if (!has_name(n, &a->tuple.dst, shown, a->now_ms)) {
         refuse(n, a, e, shown, "it is for another name than those that its address was given");
         return;
@@ -144,13 +211,13 @@ static void on_shown(struct st_network *n, const struct st_arrival *a, struct st
         return;
     }
     st_flow_set_host(e, ev.net.host, shown->source);
-    if (e->rule != UINT32_MAX) {
-        e->stage = ST_FLOW_COUNT;
+    end_stream(n, e);
+    e->stage = e->rule != UINT32_MAX ? ST_FLOW_COUNT : ST_FLOW_OPEN;
+    let_waiting_go(n, e, e->rule != UINT32_MAX ? ST_MARK_COUNT : ST_MARK_OPEN);
+    if (e->rule != UINT32_MAX)
         st_network_count(n, a, e);
-        return;
-    }
-    e->stage = ST_FLOW_OPEN;
-    st_network_accept(n, a->seen->id, ST_MARK_OPEN);
+    else
+        st_network_accept(n, a->seen->id, ST_MARK_OPEN);
 }
 
 /* A wrong checksum, or a way too short, and we alone would have heard it. */
@@ -161,6 +228,19 @@ static const char *not_for_the_server(const struct st_arrival *a)
     if (!a->seen->checksum_pending && !st_checksum_right(a->seen->bytes, &a->packet))
         return "a segment with a wrong checksum, which its server would not take";
     return NULL;
+}
+
+/* Nothing new: the first copy waits, or it has no data. */
+static void on_repeated(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e)
+{
+    const struct shown nothing = {0};
+
+    if (waits_too_long(e, a->now_ms))
+        refuse(n, a, e, &nothing, TELLS_NOTHING);
+    else if (a->packet.payload_len)
+        st_network_drop(n, a->seen->id);
+    else
+        st_network_accept(n, a->seen->id, ST_MARK_NAME);
 }
 
 void st_network_check_name(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e)
@@ -180,22 +260,19 @@ void st_network_check_name(struct st_network *n, const struct st_arrival *a, str
     case ST_SEGMENT_FULL: refuse(n, a, e, &shown, "its beginning was not seen"); return;
     case ST_SEGMENT_REFUSED:
         refuse(n, a, e, &shown, stream ? st_flow_why(stream) : "its beginning can't be read");
-        end_stream(n, stream);
         return;
     case ST_SEGMENT_WAITS:
-        /* Out of order: the sender sends it again when what is missing has come. */
         st_network_drop(n, a->seen->id);
-        return;
-    case ST_SEGMENT_NOTHING: st_network_accept(n, a->seen->id, ST_MARK_NAME); return;
+        return; /* it comes again, after what is missing */
+    case ST_SEGMENT_NOTHING: on_repeated(n, a, e); return;
     case ST_SEGMENT_MORE: break;
     }
     bytes = st_flow_bytes(stream, &len);
     look(bytes, len, e, &shown);
-    if (!shown.known) {
+    if (shown.known)
+        on_shown(n, a, e, &shown);
+    else if (keep_waiting(e, a))
         e->sent += a->packet.payload_len;
-        st_network_accept(n, a->seen->id, ST_MARK_NAME);
-        return;
-    }
-    on_shown(n, a, e, &shown);
-    end_stream(n, stream);
+    else
+        refuse(n, a, e, &shown, TELLS_NOTHING);
 }

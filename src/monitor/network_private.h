@@ -41,6 +41,7 @@ void st_network_judge_flow(struct st_network *n, const struct st_arrival *a, enu
 void st_network_count(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e);
 
 /* network_name.c */
+void st_network_forget_flow(struct st_network *n, struct st_flow_entry *e);
 void st_network_check_name(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e);
 
 /* network_dns.c */

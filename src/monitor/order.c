@@ -54,6 +54,7 @@ static void read_network(const struct st_json_node *network, struct st_order_net
     out->dead_man = st_json_true(st_json_get(network, "dead_man"));
     out->let_host = st_json_true(st_json_get(network, "let_host"));
     out->let_net_admin = st_json_true(st_json_get(network, "let_net_admin"));
+    out->inner_names = st_json_true(st_json_get(network, "inner_names"));
     out->net_raw = st_json_true(st_json_get(network, "net_raw"));
     out->net_admin = st_json_true(st_json_get(network, "net_admin"));
     read_list(st_json_get(network, "resolvers"), &out->resolvers, &out->n_resolvers);

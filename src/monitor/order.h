@@ -56,6 +56,7 @@ struct st_order {
         bool watch;
         bool dead_man;                /* nothing leaves once nobody renews it */
         bool let_host, let_net_admin; /* though its policy limits its network, and that can't be kept */
+        bool inner_names;             /* a name may lead to an address of a private network */
         bool net_raw;                 /* it can make packets of any kind */
         bool net_admin;               /* the container may change its network namespace */
         const char **resolvers;       /* none: those of the container's resolv.conf */

@@ -88,23 +88,23 @@ static void an_empty_file_gives_the_defaults(void **state)
         assert_int_equal(c->n_sinks, 0);
         assert_int_equal(c->hook_timeout_ms, 30000);
         assert_true(c->network && c->dead_man_switch);
-        assert_true(c->host_network == ST_REFUSE && c->net_admin == ST_REFUSE);
+        assert_true(c->host_network == ST_REFUSE && c->net_admin == ST_REFUSE && c->inner_names == ST_REFUSE);
         assert_null(c->resolvers);
     }
 }
 
 static void every_key_is_taken(void **state)
 {
-    st_auto_config c =
-        parse("runtime: crun\nhook: /a/hook\nmonitor: '/a/mon itor'\nstate_dir: /s\n"
-              "log_dir: /l\npolicy_dirs: [/p1, /p2]\nkey_dir: /k\ndefault_policy: audit-only\n"
-              "policy_paths: true\npolicy_from_env: true\nallow_disable: true\n"
-              "allow_unsigned: true\ncontrol_group: adm\non_worker_failure: pause\n"
-              "worker_grace: 250ms\nfreezer: v2\npod_sandbox: full\nhook_timeout: 1m\n"
-              "on_trace_failure: kill\ntrace_rotate: 64MiB\nsinks:\n  - syslog\n"
-              "  - to: exec:/bin/page\n    types: [security_pause, sensor]\n    only: refusals\n"
-              "network: false\ndead_man_switch: false\nhost_network: allow\nnet_admin: allow\n"
-              "resolvers: [10.0.0.53, 'fd00::53']\n");
+    st_auto_config c = parse(
+        "runtime: crun\nhook: /a/hook\nmonitor: '/a/mon itor'\nstate_dir: /s\n"
+        "log_dir: /l\npolicy_dirs: [/p1, /p2]\nkey_dir: /k\ndefault_policy: audit-only\n"
+        "policy_paths: true\npolicy_from_env: true\nallow_disable: true\n"
+        "allow_unsigned: true\ncontrol_group: adm\non_worker_failure: pause\n"
+        "worker_grace: 250ms\nfreezer: v2\npod_sandbox: full\nhook_timeout: 1m\n"
+        "on_trace_failure: kill\ntrace_rotate: 64MiB\nsinks:\n  - syslog\n"
+        "  - to: exec:/bin/page\n    types: [security_pause, sensor]\n    only: refusals\n"
+        "network: false\ndead_man_switch: false\nhost_network: allow\nnet_admin: allow\ninner_names: allow\n"
+        "resolvers: [10.0.0.53, 'fd00::53']\n");
 
     (void)state;
     assert_string_equal(c->file, "f.yaml");
@@ -134,7 +134,7 @@ static void every_key_is_taken(void **state)
     assert_int_equal(c->sinks[1].types, 1u << ST_EV_SECURITY_PAUSE | 1u << ST_EV_SENSOR);
     assert_true(c->sinks[1].refusals);
     assert_false(c->network || c->dead_man_switch);
-    assert_true(c->host_network == ST_LET && c->net_admin == ST_LET);
+    assert_true(c->host_network == ST_LET && c->net_admin == ST_LET && c->inner_names == ST_LET);
     assert_string_equal(c->resolvers[0], "10.0.0.53");
     assert_string_equal(c->resolvers[1], "fd00::53");
     assert_null(c->resolvers[2]);
@@ -143,12 +143,12 @@ static void every_key_is_taken(void **state)
 static void example_and_manual_name_every_key(void **state)
 {
     static const char *const names[] = {
-        "runtime",        "hook",           "monitor",        "state_dir",         "log_dir",
-        "policy_dirs",    "key_dir",        "default_policy", "policy_paths",      "policy_from_env",
-        "allow_disable",  "allow_unsigned", "control_group",  "on_worker_failure", "worker_grace",
-        "freezer",        "pod_sandbox",    "hook_timeout",   "on_trace_failure",  "trace_rotate",
-        "sinks",          "network",        "resolvers",      "host_network",      "net_admin",
-        "dead_man_switch"};
+        "runtime",       "hook",           "monitor",        "state_dir",         "log_dir",
+        "policy_dirs",   "key_dir",        "default_policy", "policy_paths",      "policy_from_env",
+        "allow_disable", "allow_unsigned", "control_group",  "on_worker_failure", "worker_grace",
+        "freezer",       "pod_sandbox",    "hook_timeout",   "on_trace_failure",  "trace_rotate",
+        "sinks",         "network",        "resolvers",      "inner_names",       "host_network",
+        "net_admin",     "dead_man_switch"};
     const char *srcdir = getenv("ST_SRCDIR");
     st_auto_free char *path = st_xasprintf("%s/contrib/sandtrace.yaml", srcdir ? srcdir : ".");
     st_auto_free char *manual = st_xasprintf("%s/docs/man/sandtrace.yaml.5.scd", srcdir ? srcdir : ".");

@@ -112,8 +112,9 @@ size_t st_packet_tcp_reset(const uint8_t *packet, size_t n, uint8_t *out, size_t
     return header + TCP_HEADER;
 }
 
-size_t st_packet_tcp_reply(const uint8_t *packet, size_t n, const uint8_t *payload, size_t len, uint8_t *out,
-                           size_t room)
+/* offset: of what is sent, from what the packet expects. */
+static size_t write_segment(const uint8_t *packet, size_t n, uint32_t offset, uint8_t flags,
+                            const uint8_t *payload, size_t len, uint8_t *out, size_t room)
 {
     struct st_packet to;
     size_t header, size = TCP_HEADER + len;
@@ -129,13 +130,24 @@ size_t st_packet_tcp_reply(const uint8_t *packet, size_t n, const uint8_t *paylo
     memset(tcp, 0, TCP_HEADER);
     st_store16(tcp, to.dst_port);
     st_store16(tcp + 2, to.src_port);
-    st_store32(tcp + 4, to.tcp_ack);
+    st_store32(tcp + 4, to.tcp_ack + offset);
     st_store32(tcp + 8, to.tcp_seq + (uint32_t)to.payload_len);
     tcp[12] = TCP_HEADER / 4 << 4;
-    tcp[13] = ST_TCP_ACK | ST_TCP_PSH;
+    tcp[13] = flags;
     st_store16(tcp + 14, UINT16_MAX);
     if (len)
         memcpy(tcp + TCP_HEADER, payload, len);
     st_store16(tcp + 16, st_checksum_transport(out, to.version, IPPROTO_TCP, tcp, size));
     return header + size;
+}
+
+size_t st_packet_tcp_reply(const uint8_t *packet, size_t n, const uint8_t *payload, size_t len, uint8_t *out,
+                           size_t room)
+{
+    return write_segment(packet, n, 0, ST_TCP_ACK | ST_TCP_PSH, payload, len, out, room);
+}
+
+size_t st_packet_tcp_reset_after(const uint8_t *packet, size_t n, size_t len, uint8_t *out, size_t room)
+{
+    return write_segment(packet, n, (uint32_t)len, ST_TCP_RST | ST_TCP_ACK, NULL, 0, out, room);
 }

@@ -22,7 +22,8 @@ size_t st_packet_udp_reply_from(const uint8_t *packet, size_t n, uint16_t from_p
 size_t st_packet_tcp_reset(const uint8_t *packet, size_t n, uint8_t *out, size_t room);
 
 /* To a TCP packet of a connection that is there: these bytes, as what comes next from the other side, which
- * takes all of the packet's. What the two sides think of the connection differs from then on: it is to be
- * ended. */
+ * takes all of the packet's. What the two sides think of the connection differs from then on: end it by a
+ * reset behind them (st_packet_tcp_reset_after). */
 size_t st_packet_tcp_reply(const uint8_t *packet, size_t n, const uint8_t *payload, size_t len, uint8_t *out,
                            size_t room);
+size_t st_packet_tcp_reset_after(const uint8_t *packet, size_t n, size_t len, uint8_t *out, size_t room);
