@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <seccomp.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define LAST_SYSCALL 700
 
@@ -101,7 +102,7 @@ static int take_from(struct profile *p, const struct st_json_node *rule, struct 
         struct st_seccomp_rule ask = {&taken[i], 1, ST_SECCOMP_NOTIFY, 0, args};
 
         if (s && s->fate == ST_SECCOMP_BY_ARGUMENTS && s->treatment != ST_SECCOMP_NO_SUCH &&
-            add_rule(p, &ask, err) < 0)
+            s->treatment != ST_SECCOMP_NO_WAY_OUT && add_rule(p, &ask, err) < 0)
             return -err->errnum;
     }
     return 0;
@@ -140,6 +141,27 @@ static int add_by_bits(struct profile *p, const struct st_seccomp_subject *s, un
     return rest ? add_masked(p, s, s->action, all, 0, err) : 0;
 }
 
+/* A socket of vsock leads past every network, one of XDP past all rules of one. Kinds are told by the lower
+ * half of the argument, which is all that the kernel looks at: 0 to 39, 41, 42 and 43, 45. rest: all else is
+ * left to a default that refuses; else those two are refused. */
+static int add_by_family(struct profile *p, const struct st_seccomp_subject *s, bool rest,
+                         struct st_error *err)
+{
+    static const struct {
+        uint32_t mask, value;
+    } kept[] = {{~31u, 0}, {~7u, 32}, {~0u, 41}, {~1u, 42}, {~0u, 45}},
+      out[] = {{~0u, AF_VSOCK}, {~0u, AF_XDP}};
+    const char *action = s->fate == ST_SECCOMP_PERMITTED ? s->action : ST_SECCOMP_ALLOW;
+    int rc = 0;
+
+    _Static_assert(AF_VSOCK == 40 && AF_XDP == 44, "the two that are left out");
+    for (size_t i = 0; rc == 0 && rest && i < sizeof(kept) / sizeof(kept[0]); i++)
+        rc = add_masked(p, s, action, kept[i].mask, kept[i].value, err);
+    for (size_t i = 0; rc == 0 && !rest && i < sizeof(out) / sizeof(out[0]); i++)
+        rc = add_masked(p, s, ST_SECCOMP_ERRNO, out[i].mask, out[i].value, err);
+    return rc;
+}
+
 /* One rule for all that are treated alike. */
 static int add_together(struct profile *p, enum st_seccomp_treatment treatment, const char *action,
                         struct st_error *err)
@@ -171,6 +193,8 @@ static int add_ours(struct profile *p, bool rest, struct st_error *err)
             rc = add_by_bits(p, s, st_open_change_at, rest, err);
         else if (s->fate == ST_SECCOMP_PERMITTED && s->treatment == ST_SECCOMP_ASK_NAMESPACE)
             rc = add_by_bits(p, s, st_namespace_at, rest, err);
+        else if (s->treatment == ST_SECCOMP_NO_WAY_OUT && st_seccomp_is_taken(s))
+            rc = add_by_family(p, s, rest, err);
     }
     return rc;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 
 bool st_seccomp_permits(const char *action)
 {
@@ -77,9 +78,37 @@ const struct st_seccomp_subject *st_seccomp_find(const struct st_seccomp_subject
 
 bool st_seccomp_is_taken(const struct st_seccomp_subject *subject)
 {
-    return subject &&
-           (subject->fate == ST_SECCOMP_PERMITTED ||
-            (subject->fate == ST_SECCOMP_BY_ARGUMENTS && subject->treatment != ST_SECCOMP_ASK_NAMESPACE));
+    if (!subject || subject->fate == ST_SECCOMP_REFUSED)
+        return false;
+    if (subject->fate == ST_SECCOMP_PERMITTED)
+        return true;
+    return subject->treatment == ST_SECCOMP_NO_WAY_OUT ? subject->ours
+                                                       : subject->treatment != ST_SECCOMP_ASK_NAMESPACE;
+}
+
+static int64_t number_of(const struct st_json_node *condition, const char *key)
+{
+    int64_t n;
+
+    return st_json_int(st_json_get(condition, key), &n) ? n : -1;
+}
+
+/* "Any family but vsock", as docker's profile has it. */
+static bool is_no_vsock(const struct st_json_node *rule)
+{
+    const struct st_json_node *args = st_json_get(rule, "args"), *one = st_json_first(args);
+    const char *op = st_json_str(st_json_get(one, "op"), NULL);
+
+    return st_json_count(args) == 1 && number_of(one, "index") == 0 && number_of(one, "value") == AF_VSOCK &&
+           op && strcmp(op, "SCMP_CMP_NE") == 0;
+}
+
+static bool gives_way(const struct st_seccomp_subjects *all, const char *name)
+{
+    st_json_each (rule, all->rules)
+        if (st_seccomp_names(rule, name) && st_seccomp_permits(st_seccomp_action(rule)) && !is_no_vsock(rule))
+            return false;
+    return true;
 }
 
 static int add(struct st_seccomp_subjects *all, const char *name, enum st_seccomp_treatment treatment,
@@ -91,6 +120,7 @@ static int add(struct st_seccomp_subjects *all, const char *name, enum st_seccom
         return 0;
     *s = (struct st_seccomp_subject){.name = name, .treatment = treatment};
     s->flags = flags > 0 ? (unsigned)flags : 0;
+    s->ours = treatment == ST_SECCOMP_NO_WAY_OUT && gives_way(all, name);
     all->n++;
     return find_fate(all, s, err);
 }
@@ -104,7 +134,8 @@ int st_seccomp_gather(struct st_seccomp_subjects *all, const struct st_oci_secco
     } others[] = {{"openat2", ST_SECCOMP_NO_SUCH},
                   {"clone3", ST_SECCOMP_NO_SUCH},
                   {"clone", ST_SECCOMP_ASK_NAMESPACE},
-                  {"unshare", ST_SECCOMP_ASK_NAMESPACE}};
+                  {"unshare", ST_SECCOMP_ASK_NAMESPACE},
+                  {"socket", ST_SECCOMP_NO_WAY_OUT}};
     const struct st_mutation *m;
     size_t n = 0;
     int rc = 0;

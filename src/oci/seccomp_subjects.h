@@ -8,11 +8,12 @@
 #include "oci/seccomp_edit.h"
 
 enum st_seccomp_treatment {
-    ST_SECCOMP_ASK,          /* every use */
-    ST_SECCOMP_ASK_BY_FLAGS, /* a use whose flags say that something may change */
-    ST_SECCOMP_NO_SUCH,      /* hides its arguments in memory: programs fall back to its older form */
-    ST_SECCOMP_ASK_NAMESPACE /* a use whose flags want a namespace of mounts, or one in which it could mount
-                              */
+    ST_SECCOMP_ASK,           /* every use */
+    ST_SECCOMP_ASK_BY_FLAGS,  /* a use whose flags say that something may change */
+    ST_SECCOMP_NO_SUCH,       /* hides its arguments in memory: programs fall back to its older form */
+    ST_SECCOMP_ASK_NAMESPACE, /* a use whose flags want a namespace of mounts, or one in which it could mount
+                               */
+    ST_SECCOMP_NO_WAY_OUT     /* a socket of a kind that no rule of a network sees (vsock, XDP) is refused */
 };
 
 enum st_seccomp_fate { ST_SECCOMP_REFUSED, ST_SECCOMP_PERMITTED, ST_SECCOMP_BY_ARGUMENTS };
@@ -23,6 +24,7 @@ struct st_seccomp_subject {
     unsigned flags; /* which argument */
     enum st_seccomp_fate fate;
     const char *action; /* that decides it */
+    bool ours;          /* NO_WAY_OUT, by arguments: the condition is a part of ours, and gives way to it */
 };
 
 struct st_seccomp_subjects {
