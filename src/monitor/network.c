@@ -139,24 +139,33 @@ static void on_queue(void *ctx, uint32_t events)
     st_nfqueue_read(n->queue_fd, n->room, sizeof(n->room), AT_ONCE, on_packet, n, &n->unread);
 }
 
+/* ---- what is said of us ---- */
+
+static void say(struct st_network *n, const char *state, const char *detail)
+{
+    st_auto_buf payload = ST_BUF_INIT;
+    struct st_error err = {0};
+
+    st_record_sensor(&payload, "network", state, detail);
+    if (st_pipeline_note(n->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, true, &err) <
+        0)
+        n->pipeline->trace_failed(n->pipeline->ctx, &err);
+}
+
 /* ---- devices ---- */
 
 static void on_link(void *ctx, const struct st_device *link)
 {
     struct st_network *n = ctx;
-    st_auto_buf payload = ST_BUF_INIT;
     struct st_error err = {0};
     char detail[256];
 
-    if (link->loopback || link->gone || !n->enforce)
+    if (link->loopback || link->gone || !n->enforce || !n->share.keeper)
         return;
     if (st_ruleset_guard(&n->rules, link->name, &err) == 0)
         return;
     snprintf(detail, sizeof(detail), "packet sockets on %s are not kept back: %.128s", link->name, err.msg);
-    st_record_sensor(&payload, "network", "degraded", detail);
-    if (st_pipeline_note(n->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, true, &err) <
-        0)
-        n->pipeline->trace_failed(n->pipeline->ctx, &err);
+    say(n, "degraded", detail);
 }
 
 static void on_links(void *ctx, uint32_t events)
@@ -269,44 +278,51 @@ static void find_resolvers(struct st_network *n, const struct st_order *o)
 
 /* ---- opening ---- */
 
-struct visit {
-    struct st_network *n;
-    const struct st_order *order;
-};
-
-static int open_sockets(struct st_network *n, uint32_t stamp, struct st_error *err)
+static int open_sockets(struct st_network *n, struct st_error *err)
 {
     struct st_sock_tables tables;
 
     if ((n->rules_fd = st_nfsock_open(0, err)) < 0 ||
         (n->queue_fd = st_nfsock_open(ST_NFQUEUE_BUFFER, err)) < 0 ||
         (n->events_fd = st_conntrack_open(err)) < 0 || (n->dump_fd = st_nfsock_open(0, err)) < 0 ||
-        (n->links_fd = st_links_open(err)) < 0 || st_raw_reply_open(&n->replies, stamp, err) < 0 ||
+        (n->links_fd = st_links_open(err)) < 0 || st_raw_reply_open(&n->replies, n->order.stamp, err) < 0 ||
         st_sock_tables_open(&tables, err) < 0)
         return -err->errnum;
     n->owners = st_sock_owners_new(&tables, n->pipeline->watch->cgroup.dirfd);
     return 0;
 }
 
+/* From here on the packets of the namespace are ours to judge. */
+static int keep_rules(struct st_network *n, struct st_error *err)
+{
+    if (st_nfqueue_bind(n->queue_fd, QUEUE, !n->enforce, err) < 0 ||
+        st_ruleset_install(&n->rules, n->rules_fd, &n->order, err) < 0)
+        return -err->errnum;
+    if (n->order.dead_man)
+        n->renew_ns = st_now_mono_ns() + RENEW_NS;
+    return 0;
+}
+
+/* What needs to be in the namespace, or more capabilities than a worker keeps. */
 static int enter(void *ctx, struct st_error *err)
 {
-    struct visit *v = ctx;
-    struct st_network *n = v->n;
-    struct st_ruleset_order order = {.queue = QUEUE,
-                                     .enforce = n->enforce,
-                                     .dead_man = n->enforce && v->order->network.dead_man,
-                                     .resolvers = n->resolvers.addrs,
-                                     .n_resolvers = n->resolvers.n};
+    struct st_network *n = ctx;
 
-    if (getrandom(&order.stamp, sizeof(order.stamp), 0) != (ssize_t)sizeof(order.stamp))
-        return st_fail_errno(err, "a random number");
-    order.stamp |= 0x80000000u; /* none of the marks that mean something */
-    if (st_conntrack_enable(err) < 0 || open_sockets(n, order.stamp, err) < 0 ||
-        st_nfqueue_bind(n->queue_fd, QUEUE, !n->enforce, err) < 0 ||
-        st_ruleset_install(&n->rules, n->rules_fd, &order, err) < 0)
+    if (st_conntrack_enable(err) < 0 || open_sockets(n, err) < 0)
         return -err->errnum;
-    if (order.dead_man)
-        n->renew_ns = st_now_mono_ns() + RENEW_NS;
+    return n->share.keeper ? keep_rules(n, err) : 0;
+}
+
+static int write_order(struct st_network *n, const struct st_order_network *o, struct st_error *err)
+{
+    n->order = (struct st_ruleset_order){.queue = QUEUE,
+                                         .enforce = n->enforce,
+                                         .dead_man = n->enforce && o->dead_man,
+                                         .resolvers = n->resolvers.addrs,
+                                         .n_resolvers = n->resolvers.n};
+    if (getrandom(&n->order.stamp, sizeof(n->order.stamp), 0) != (ssize_t)sizeof(n->order.stamp))
+        return st_fail_errno(err, "a random number");
+    n->order.stamp |= 0x80000000u; /* none of the marks that mean something */
     return 0;
 }
 
@@ -327,10 +343,17 @@ static int make_books(struct st_network *n, struct st_error *err)
 static void describe(struct st_network *n)
 {
     char text[ST_ADDR_TEXT_SIZE];
-    int at = snprintf(n->detail, sizeof(n->detail),
-                      "%s queue, table %s; resolvers:", n->rules.native_queue ? "nft" : "xt",
-                      n->rules.owner ? "owned and kept" : "kept");
+    int at;
 
+    if (!n->share.keeper) {
+        snprintf(
+            n->detail, sizeof(n->detail),
+            "shares its network with a container whose monitor judges for both: see the trace of that one");
+        return;
+    }
+    at = snprintf(n->detail, sizeof(n->detail),
+                  "%s queue, table %s; resolvers:", n->rules.native_queue ? "nft" : "xt",
+                  n->rules.owner ? "owned and kept" : "kept");
     for (size_t i = 0; i < n->resolvers.n && at > 0 && (size_t)at < sizeof(n->detail); i++) {
         st_addr_format(&n->resolvers.addrs[i], text);
         at += snprintf(n->detail + at, sizeof(n->detail) - (size_t)at, " %s", text);
@@ -341,7 +364,7 @@ static void describe(struct st_network *n)
 
 int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch *w, struct st_error *err)
 {
-    struct visit v = {.n = n, .order = &w->order};
+    struct stat sb;
     st_auto_fd ns = -1;
     char path[48];
     int rc;
@@ -362,20 +385,49 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
     st_watch_members(w, &n->members);
     look_at_policy(n);
     find_resolvers(n, &w->order);
-    if (make_books(n, err) < 0 || st_netns_visit(ns, enter, &v, err) < 0)
+    if (fstat(ns, &sb) < 0)
+        return st_fail_errno(err, "the container's network namespace");
+    if (st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, err) < 0 ||
+        write_order(n, &w->order.network, err) < 0 || make_books(n, err) < 0 ||
+        st_netns_visit(ns, enter, n, err) < 0)
         return st_wrap(err, "watch the network");
     describe(n);
     n->on = true;
     return 0;
 }
 
+/* The monitor that kept the rules has gone. Where nobody can keep them, what it left lets nothing by. */
+static void on_keeper_gone(void *ctx, uint32_t events)
+{
+    struct st_network *n = ctx;
+    struct st_error err = {0};
+
+    (void)events;
+    st_loop_remove(n->loop, n->share.fd);
+    if (st_netshare_take_over(&n->share)) {
+        if (keep_rules(n, &err) == 0 && st_links_ask(n->links_fd, &err) == 0) {
+            describe(n);
+            say(n, "on", n->detail);
+        } else {
+            say(n, "degraded", err.msg);
+        }
+        return;
+    }
+    if (n->share.fd < 0 || st_loop_add(n->loop, "keeper", n->share.fd, EPOLLIN, on_keeper_gone, n) < 0)
+        say(n, "degraded", "nobody keeps the rules of the network: nothing leaves");
+}
+
 int st_network_attach(struct st_network *n, struct st_loop *loop, struct st_error *err)
 {
-    int rc;
+    int rc = 0;
 
     if (!n->on)
         return 0;
-    rc = st_loop_add(loop, "packets", n->queue_fd, EPOLLIN, on_queue, n);
+    n->loop = loop;
+    if (!n->share.keeper)
+        rc = st_loop_add(loop, "keeper", n->share.fd, EPOLLIN, on_keeper_gone, n);
+    if (rc == 0)
+        rc = st_loop_add(loop, "packets", n->queue_fd, EPOLLIN, on_queue, n);
     if (rc == 0)
         rc = st_loop_add(loop, "flows", n->events_fd, EPOLLIN, st_network_flow_news, n);
     if (rc == 0)
@@ -393,7 +445,8 @@ void st_network_reconsider(struct st_network *n)
     /* Rules are known by their place: that has changed. */
     for (struct st_flow_entry *e = st_flow_book_first(n->book); e; e = st_flow_book_next(e))
         e->rule = UINT32_MAX;
-    st_ruleset_close_all(&n->rules, &err);
+    if (n->share.keeper)
+        st_ruleset_close_all(&n->rules, &err);
 }
 
 int64_t st_network_deadline(const struct st_network *n)
@@ -417,7 +470,7 @@ void st_network_cut(struct st_network *n)
 {
     struct st_error err = {0};
 
-    if (n->on)
+    if (n->on && n->share.keeper)
         st_ruleset_cut(&n->rules, &err);
 }
 
@@ -428,7 +481,8 @@ void st_network_close(struct st_network *n)
 
     if (!n->on)
         return;
-    st_ruleset_remove(&n->rules, &err);
+    if (st_netshare_leave(&n->share))
+        st_ruleset_remove(&n->rules, &err);
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         st_close(fds[i]);
     st_names_free(n->names);

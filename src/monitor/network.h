@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "monitor/loop.h"
+#include "monitor/netshare.h"
 #include "monitor/pipeline.h"
 #include "sensors/net/dns_answer.h"
 #include "sensors/net/dns_asked.h"
@@ -27,11 +28,14 @@
 
 struct st_network {
     struct st_pipeline *pipeline;
+    struct st_loop *loop;
     bool on, failed;
     bool enforce; /* else everything passes, and is recorded */
     int rules_fd, queue_fd, events_fd, dump_fd, links_fd;
     struct st_raw_reply replies;
+    struct st_netshare share; /* with monitors of the same namespace: one keeps the rules */
     struct st_ruleset rules;
+    struct st_ruleset_order order;
     struct st_resolvers resolvers;
     bool raw_sockets; /* the container can make its own packets: what comes in by lo may be its own */
     bool inner_names; /* a name may lead to an address of a private network */

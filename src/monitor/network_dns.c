@@ -86,6 +86,14 @@ static void forget(struct asking *q)
     free(q);
 }
 
+/* A person said so: the name may be asked for from now on, of whatever type. */
+static void grant(struct st_network *n, const struct asking *q)
+{
+    const struct st_event ev = {.type = ST_EV_DNS_QUERY, .dns = {.name = st_str(q->name)}};
+
+    st_grants_add(&n->pipeline->grants, &ev, "approved");
+}
+
 static void answer(void *ctx, struct st_operation *op, bool allow)
 {
     struct asking *q = ctx;
@@ -100,6 +108,8 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
     (void)op;
     if (allow)
         st_dns_asked_put(n->asked, &ask, st_network_now_ms());
+    if (allow && !q->over)
+        grant(n, q);
     if (q->let)
         *q->let = allow;
     if (q->over)

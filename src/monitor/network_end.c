@@ -120,7 +120,7 @@ static void on_news(void *ctx, const struct st_ct_flow *flow)
 {
     struct st_network *n = ctx;
 
-    if (stays_inside(flow))
+    if (stays_inside(flow) || !n->share.keeper)
         return;
     if (flow->ended)
         on_end(n, flow);
@@ -151,7 +151,7 @@ void st_network_drain(struct st_network *n)
 {
     struct st_error err = {0};
 
-    if (!n->on)
+    if (!n->on || !n->share.keeper)
         return;
     while (st_conntrack_read(n->events_fd, AT_ONCE, on_news, n, &n->unread) > 0)
         continue;

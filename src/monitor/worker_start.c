@@ -124,7 +124,11 @@ static int record_network(struct st_worker *w, struct st_error *err)
 
     if (!n->detail[0])
         return 0;
-    st_record_sensor(&payload, "network", n->on ? "on" : n->failed ? "degraded" : "off", n->detail);
+    st_record_sensor(&payload, "network",
+                     !n->on            ? n->failed ? "degraded" : "off"
+                     : n->share.keeper ? "on"
+                                       : "joined",
+                     n->detail);
     return st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, false,
                             err);
 }
