@@ -66,15 +66,19 @@ static int make_directory(const struct st_netshare *s)
     return mkdirat(AT_FDCWD, directory, 0700) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-/* 0: settled. */
+/* 0: one of the two. */
 static int settle(struct st_netshare *s)
 {
-    int rc;
+    int rc = try_to_keep(s);
 
+    return rc == -EWOULDBLOCK ? wait_for_keeper(s) : rc;
+}
+
+static int make_and_settle(struct st_netshare *s)
+{
     if (mkfifo(s->path, 0600) < 0 && errno != EEXIST)
         return errno == ENOENT && make_directory(s) == 0 ? -ESTALE : -errno;
-    rc = try_to_keep(s);
-    return rc == -EWOULDBLOCK ? wait_for_keeper(s) : rc;
+    return settle(s);
 }
 
 int st_netshare_join(struct st_netshare *s, const char *state_dir, ino_t ns, struct st_error *err)
@@ -87,17 +91,14 @@ int st_netshare_join(struct st_netshare *s, const char *state_dir, ino_t ns, str
                          (unsigned long long)ns) >= sizeof(s->path))
         return st_fail(err, ENAMETOOLONG, "%s: too long", state_dir);
     for (int i = 0; i < TRIES && rc == -ESTALE; i++)
-        rc = settle(s);
+        rc = make_and_settle(s);
     return rc < 0 ? st_fail(err, -rc, "%s: %s", s->path, strerror(-rc)) : 0;
 }
 
+/* It is there as long as somebody reads. */
 bool st_netshare_take_over(struct st_netshare *s)
 {
-    int rc = -ESTALE;
-
-    for (int i = 0; i < TRIES && rc == -ESTALE; i++)
-        rc = settle(s);
-    return rc == 0 && s->keeper;
+    return settle(s) == 0 && s->keeper;
 }
 
 bool st_netshare_leave(struct st_netshare *s)
