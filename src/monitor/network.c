@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "monitor/record.h"
+#include "sensors/net/packet_reply.h"
 #include "sensors/netfilter/conntrack.h"
 #include "sensors/netfilter/netns.h"
 #include "sensors/netfilter/nfsock.h"
@@ -28,7 +29,7 @@
 #define AT_ONCE 64   /* packets, before others get their turn */
 #define RENEW_NS 1000000000LL
 #define MAX_FLOWS 65536
-#define MAX_STREAMS 1024
+#define MAX_STREAMS 16384
 #define STREAM_BYTES 16384
 #define MAX_ADDRS 16384
 #define MAX_QUERIES 4096
@@ -47,6 +48,14 @@ void st_network_accept(struct st_network *n, uint32_t id, uint32_t mark)
 void st_network_drop(struct st_network *n, uint32_t id)
 {
     st_nfqueue_verdict(n->queue_fd, QUEUE, id, false, 0);
+}
+
+void st_network_abandon(struct st_network *n, const struct st_arrival *a)
+{
+    size_t len = st_packet_tcp_abandon(a->seen->bytes, a->seen->len, n->reply, sizeof(n->reply));
+
+    if (len && n->enforce)
+        st_raw_reply_send(&n->replies, n->reply, len, a->seen->outdev);
 }
 
 /* ---- packets ---- */
@@ -463,7 +472,6 @@ void st_network_tick(struct st_network *n)
         return;
     st_ruleset_renew(&n->rules, &err);
     n->renew_ns = now + RENEW_NS;
-    st_flows_expire(n->streams, now / 1000000 - 60000);
 }
 
 void st_network_cut(struct st_network *n)

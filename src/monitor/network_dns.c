@@ -214,6 +214,7 @@ static void refuse_stream(struct st_network *n, const struct st_arrival *a, stru
                           const uint8_t *query, size_t len)
 {
     e->stage = ST_FLOW_REFUSED;
+    st_network_abandon(n, a);
     say_refused(n, a->seen->bytes, a->seen->len, query, len, a->seen->outdev);
     st_network_drop(n, a->seen->id);
 }
@@ -269,7 +270,8 @@ void st_network_dns_query(struct st_network *n, const struct st_arrival *a)
     }
     e = dns_entry(n, &a->tuple);
     if (e && e->stage == ST_FLOW_REFUSED && !(a->packet.tcp_flags & ST_TCP_SYN)) {
-        st_network_accept(n, a->seen->id, ST_MARK_REFUSED);
+        /* That it is over may be told. */
+        st_network_accept(n, a->seen->id, a->packet.tcp_flags & ST_TCP_RST ? ST_MARK_DNS : ST_MARK_REFUSED);
         return;
     }
     if (e)

@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define KEEP_MS                                                                                              \
-    300000           /* a destination that is allowed by its address: so long the kernel does not ask again */
+    300000 /* a destination that is allowed by its address: so long the kernel does not ask again */
+#define SILENCE_MS 30000
 #define MAX_HELD 256 /* packets that wait for a person */
 
 /* ---- what is asked ---- */
@@ -276,6 +277,10 @@ static bool begin_stream(struct st_network *n, const struct st_arrival *a)
 {
     struct st_flow *stream = NULL;
 
+    if (st_flows_packet(n->streams, &a->packet, a->now_ms, &stream) != ST_SEGMENT_FULL)
+        return stream != NULL;
+    /* Connections that were made, and over which nothing was said. */
+    st_flows_expire(n->streams, a->now_ms - SILENCE_MS);
     return st_flows_packet(n->streams, &a->packet, a->now_ms, &stream) != ST_SEGMENT_FULL && stream;
 }
 

@@ -174,6 +174,7 @@ static void refuse(struct st_network *n, const struct st_arrival *a, struct st_f
     else if (e->host && strlen(e->host) < sizeof(host))
         memcpy(host, e->host, len = strlen(e->host));
     st_network_forget_flow(n, e);
+    st_network_abandon(n, a);
     st_network_refuse(n, a, ST_EV_NETWORK_EGRESS, len ? (struct st_str){host, len} : (struct st_str){0},
                       source, why);
 }

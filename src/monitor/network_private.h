@@ -29,6 +29,9 @@ int64_t st_network_now_ms(void);
 void st_network_accept(struct st_network *n, uint32_t id, uint32_t mark);
 void st_network_drop(struct st_network *n, uint32_t id);
 
+/* The server of a connection that is refused after it was made hears that it is over. */
+void st_network_abandon(struct st_network *n, const struct st_arrival *a);
+
 /* network_flow.c: the event that a packet of this flow is an example of, with its process. */
 struct st_event st_network_event(struct st_network *n, enum st_event_type type,
                                  const struct st_flow_tuple *t);

@@ -151,3 +151,33 @@ size_t st_packet_tcp_reset_after(const uint8_t *packet, size_t n, size_t len, ui
 {
     return write_segment(packet, n, (uint32_t)len, ST_TCP_RST | ST_TCP_ACK, NULL, 0, out, room);
 }
+
+size_t st_packet_tcp_abandon(const uint8_t *packet, size_t n, uint8_t *out, size_t room)
+{
+    struct st_packet of;
+    size_t header;
+    uint8_t *tcp;
+
+    if (!answerable(packet, n, IPPROTO_TCP, &of) || !(of.tcp_flags & ST_TCP_ACK) || of.tcp_flags & ST_TCP_RST)
+        return 0;
+    header = ip_header_size(&of);
+    if (header + TCP_HEADER > room)
+        return 0;
+    write_ip(&of, packet, TCP_HEADER, out);
+    /* The same way as the packet, not back; a sum of the header does not mind the order. */
+    if (of.version == 4) {
+        memcpy(out + 12, packet + 12, 8);
+    } else {
+        memcpy(out + 8, packet + 8, 32);
+    }
+    tcp = out + header;
+    memset(tcp, 0, TCP_HEADER);
+    st_store16(tcp, of.src_port);
+    st_store16(tcp + 2, of.dst_port);
+    st_store32(tcp + 4, of.tcp_seq);
+    st_store32(tcp + 8, of.tcp_ack);
+    tcp[12] = TCP_HEADER / 4 << 4;
+    tcp[13] = ST_TCP_RST | ST_TCP_ACK;
+    st_store16(tcp + 16, st_checksum_transport(out, of.version, IPPROTO_TCP, tcp, TCP_HEADER));
+    return header + TCP_HEADER;
+}

@@ -27,3 +27,7 @@ size_t st_packet_tcp_reset(const uint8_t *packet, size_t n, uint8_t *out, size_t
 size_t st_packet_tcp_reply(const uint8_t *packet, size_t n, const uint8_t *payload, size_t len, uint8_t *out,
                            size_t room);
 size_t st_packet_tcp_reset_after(const uint8_t *packet, size_t n, size_t len, uint8_t *out, size_t room);
+
+/* In the place of a TCP packet of a connection that is there: a reset to whom it is for, who would wait for
+ * ever. */
+size_t st_packet_tcp_abandon(const uint8_t *packet, size_t n, uint8_t *out, size_t room);
