@@ -13,7 +13,7 @@
 #define MANY_RARE 20
 #define MANY_RANDOM 16
 #define MANY_NAMES 150
-#define MANY_QUERIES 1500
+#define MANY_QUERIES 15000 /* clients without a memory ask each time */
 #define MANY_BYTES 3000
 
 #define N_OF(table) (sizeof(table) / sizeof((table)[0]))
