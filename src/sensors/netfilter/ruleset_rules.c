@@ -38,6 +38,7 @@ static const struct st_nft_set sets[] = {
     {"ack6", AND(NFT_TYPE_PORT, NFT_TYPE_PROTOCOL), 8, false, 0},
     {"dns_protocols", NFT_TYPE_PROTOCOL, 1, false, 0},
     {"with_ports", NFT_TYPE_PROTOCOL, 1, false, 0},
+    {"errors", NFT_TYPE_PROTOCOL, 1, false, 0},
     {"asking", NFT_TYPE_MARK, 4, false, 0},
     {"neighbours", NFT_TYPE_ICMP6, 1, false, 0},
     {"listeners", NFT_TYPE_ICMP6, 1, false, 0},
@@ -92,6 +93,7 @@ static void build_sets(struct st_nft_batch *b, const struct st_ruleset *r,
 {
     static const uint8_t dns[] = {IPPROTO_TCP, IPPROTO_UDP};
     static const uint8_t ported[] = {IPPROTO_TCP, IPPROTO_UDP, IPPROTO_UDPLITE, IPPROTO_SCTP, IPPROTO_DCCP};
+    static const uint8_t errors[] = {IPPROTO_ICMP, IPPROTO_ICMPV6};
     static const uint32_t asking[] = {ST_MARK_NAME, ST_MARK_COUNT};
     static const uint8_t neighbours[] = {133, 135, 136}; /* solicit a router, a neighbour; advertise */
     static const uint8_t listeners[] = {131, 132, 143};  /* of multicast: report, done, report v2 */
@@ -106,6 +108,7 @@ static void build_sets(struct st_nft_batch *b, const struct st_ruleset *r,
     fill_acks(b, "ack6", 0);
     fill(b, "dns_protocols", dns, sizeof(dns), 1);
     fill(b, "with_ports", ported, sizeof(ported), 1);
+    fill(b, "errors", errors, sizeof(errors), 1);
     fill(b, "asking", asking, 2, 4);
     fill(b, "neighbours", neighbours, sizeof(neighbours), 1);
     fill(b, "listeners", listeners, sizeof(listeners), 1);
@@ -138,6 +141,7 @@ static const struct chain {
 
 #define NEW NF_CT_STATE_BIT(IP_CT_NEW)
 #define INVALID NF_CT_STATE_INVALID_BIT
+#define RELATED NF_CT_STATE_BIT(IP_CT_RELATED)
 #define ESTABLISHED NF_CT_STATE_BIT(IP_CT_ESTABLISHED)
 #define TO_RESOLVER                                                                                          \
     {ST_L4_IN, .name = "dns_protocols"},                                                                     \
@@ -197,6 +201,8 @@ static const struct rule {
     {"leaving", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_L4, IPPROTO_TCP}, {ST_RESET}}},
     {"leaving", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
     {"leaving", {{ST_CT_MARK, ST_MARK_OPEN}, {ST_ACCEPT}}},
+    /* An error about a flow counts as one of its packets: what is said of it would be said of the flow. */
+    {"leaving", {{ST_L4_IN, .name = "errors"}, {ST_CT_STATE, RELATED}, {ST_DROP}}},
     {"leaving",
      {{ST_CT_MARK_IN, .name = "asking"},
       {ST_CT_STATE, ESTABLISHED},
@@ -245,6 +251,8 @@ static const struct rule {
     {"passing", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_L4, IPPROTO_TCP}, {ST_RESET}}},
     {"passing", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
     {"passing", {{ST_CT_MARK, ST_MARK_OPEN}, {ST_ACCEPT}}},
+    {"passing", {{ST_L4, IPPROTO_TCP}, {ST_CT_STATE, INVALID}, {ST_DROP}}},
+    {"passing", {{ST_L4_IN, .name = "errors"}, {ST_CT_STATE, RELATED}, {ST_DROP}}},
     {"passing", {{ST_QUEUE}}},
     {"forward_verdict", {{ST_MARK, ST_MARK_REFUSED}, {ST_GOTO, .name = "refused"}}},
     {"forward_verdict", {{ST_MARK_ANY}, {ST_SET_CT_FROM_MARK}}},
@@ -264,7 +272,11 @@ static const struct rule {
      {TO_RESOLVER, {ST_CT_DIRECTION, IP_CT_DIR_REPLY}, {ST_CT_DST4_IN, .name = "resolver4"}, {ST_QUEUE}}},
     {"names_in",
      {TO_RESOLVER, {ST_CT_DIRECTION, IP_CT_DIR_REPLY}, {ST_CT_DST6_IN, .name = "resolver6"}, {ST_QUEUE}}},
-    {"names_in", {{ST_CT_MARK, ST_MARK_DNS}, {ST_CT_DIRECTION, IP_CT_DIR_REPLY}, {ST_QUEUE}}},
+    {"names_in",
+     {{ST_L4_IN, .name = "dns_protocols"},
+      {ST_CT_MARK, ST_MARK_DNS},
+      {ST_CT_DIRECTION, IP_CT_DIR_REPLY},
+      {ST_QUEUE}}},
 
     /* For the guards of the devices. */
     {"stamp", {{ST_OIF, LO}, {ST_ACCEPT}}},
