@@ -5,7 +5,10 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/mem.h"
 #include "monitor/record.h"
+#include "sensors/net/checksum.h"
+#include "sensors/net/cursor.h"
 #include "sensors/net/packet_reply.h"
 #include "sensors/netfilter/conntrack.h"
 #include "sensors/netfilter/netns.h"
@@ -45,6 +48,35 @@ void st_network_accept(struct st_network *n, uint32_t id, uint32_t mark)
     st_nfqueue_verdict(n->queue_fd, QUEUE, id, true, mark);
 }
 
+uint8_t *st_network_copy(const struct st_arrival *a)
+{
+    uint8_t *copy = st_xmalloc(a->seen->len), *transport = copy + (a->packet.transport - a->seen->bytes);
+    size_t len = (size_t)(a->packet.payload + a->packet.payload_len - a->packet.transport);
+    uint8_t *field = transport + (a->packet.protocol == IPPROTO_TCP ? 16 : 6);
+    uint16_t sum;
+
+    memcpy(copy, a->seen->bytes, a->seen->len);
+    if (!a->seen->checksum_pending)
+        return copy;
+    st_store16(field, 0);
+    sum = st_checksum_transport(copy, a->packet.version, a->packet.protocol, transport, len);
+    st_store16(field, sum || a->packet.protocol == IPPROTO_TCP ? sum : 0xffff);
+    return copy;
+}
+
+void st_network_accept_copy(struct st_network *n, uint32_t id, uint32_t mark, const uint8_t *copy, size_t len)
+{
+    if (st_nfqueue_replace(n->queue_fd, QUEUE, id, mark, copy, len) < 0)
+        st_network_drop(n, id);
+}
+
+void st_network_accept_seen(struct st_network *n, const struct st_arrival *a, uint32_t mark)
+{
+    st_auto_free uint8_t *copy = st_network_copy(a);
+
+    st_network_accept_copy(n, a->seen->id, mark, copy, a->seen->len);
+}
+
 void st_network_drop(struct st_network *n, uint32_t id)
 {
     st_nfqueue_verdict(n->queue_fd, QUEUE, id, false, 0);
@@ -71,11 +103,12 @@ static void outgoing(struct st_network *n, const struct st_arrival *a)
     if (st_network_dns_forward(n, a))
         return;
     e = st_flow_book_find(n->book, &a->tuple);
-    /* Ports are used again sooner than we hear of the end. */
+    /* Ports are used again: the kernel has told of the end by then. A flow that goes on begins no second
+     * time: its bytes stay counted, and its stream is where it was. */
     if (e && e->stage != ST_FLOW_HELD && a->packet.protocol == IPPROTO_TCP &&
         (a->packet.tcp_flags & (ST_TCP_SYN | ST_TCP_ACK)) == ST_TCP_SYN) {
-        st_network_forget_flow(n, e);
-        e = NULL;
+        st_network_catch_up(n);
+        e = st_flow_book_find(n->book, &a->tuple);
     }
     switch (e ? (enum st_flow_stage)e->stage : ST_FLOW_DNS) {
     case ST_FLOW_HELD: st_network_drop(n, a->seen->id); break;

@@ -94,6 +94,20 @@ static void grant(struct st_network *n, const struct asking *q)
     st_grants_add(&n->pipeline->grants, &ev, "approved");
 }
 
+/* Over TCP, and a person has been asked meanwhile. There may be more in the packet than the one query: it
+ * comes again, and all of it is looked at. */
+static void answer_stream(struct st_network *n, const struct asking *q, bool allow)
+{
+    struct st_flow_entry *e = st_flow_book_find(n->book, &q->tuple);
+
+    if (e && e->stage == ST_FLOW_HELD)
+        e->stage = allow ? ST_FLOW_DNS : ST_FLOW_REFUSED;
+    if (allow)
+        st_network_drop(n, q->packet);
+    else
+        st_network_accept(n, q->packet, ST_MARK_REFUSED);
+}
+
 static void answer(void *ctx, struct st_operation *op, bool allow)
 {
     struct asking *q = ctx;
@@ -115,12 +129,12 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
     if (q->over)
         *q->over = true;
     if (q->bytes && allow) {
-        st_network_accept(n, q->packet, ST_MARK_DNS);
+        st_network_accept_copy(n, q->packet, ST_MARK_DNS, q->bytes, q->len);
     } else if (q->bytes) {
         say_datagram_refused(n, q);
         st_network_drop(n, q->packet);
-    } else if (!q->over) { /* over TCP, and a person has been asked meanwhile */
-        st_network_accept(n, q->packet, allow ? ST_MARK_DNS : ST_MARK_REFUSED);
+    } else if (!q->over) {
+        answer_stream(n, q, allow);
     }
     forget(q);
 }
@@ -163,8 +177,7 @@ static bool judge_query(struct st_network *n, const struct st_arrival *a, const 
                          .let = &let,
                          .over = &answered};
     if (a->tuple.protocol == IPPROTO_UDP) {
-        q->bytes = st_xmalloc(a->seen->len);
-        memcpy(q->bytes, a->seen->bytes, a->seen->len);
+        q->bytes = st_network_copy(a);
         q->len = a->seen->len;
     }
     st_network_attribute(n, &ev, &a->tuple);
@@ -202,6 +215,10 @@ static void query_by_datagram(struct st_network *n, const struct st_arrival *a)
 {
     bool over;
 
+    if (a->seen->bundle) {
+        refuse_message(n, a, "several datagrams in one: each would be a query of its own");
+        return;
+    }
     if (!st_dns_read(a->packet.payload, a->packet.payload_len, &n->message) || n->message.response) {
         refuse_message(n, a, n->message.response ? "an answer in the place of a DNS query" : n->message.why);
         return;
@@ -240,11 +257,13 @@ static void query_by_stream(struct st_network *n, const struct st_arrival *a, st
         if (!judge_query(n, a, &n->message, is_teacher(n, a), &over)) {
             if (over)
                 refuse_stream(n, a, e, bytes + at + 2, size);
+            else
+                e->stage = ST_FLOW_HELD;
             return;
         }
     }
     e->sent = at;
-    st_network_accept(n, a->seen->id, ST_MARK_DNS);
+    st_network_accept_seen(n, a, ST_MARK_DNS);
 }
 
 static struct st_flow_entry *dns_entry(struct st_network *n, const struct st_flow_tuple *t)
@@ -259,6 +278,13 @@ static struct st_flow_entry *dns_entry(struct st_network *n, const struct st_flo
     return e;
 }
 
+static bool has_stream(const struct st_network *n, const struct st_flow_tuple *t)
+{
+    const struct st_flow_key key = {t->src, t->dst, t->src_port, t->dst_port};
+
+    return st_flows_find(n->streams, &key) != NULL;
+}
+
 void st_network_dns_query(struct st_network *n, const struct st_arrival *a)
 {
     struct st_flow_entry *e;
@@ -268,7 +294,21 @@ void st_network_dns_query(struct st_network *n, const struct st_arrival *a)
         query_by_datagram(n, a);
         return;
     }
+    if (a->packet.tcp_flags & ST_TCP_SYN)
+        st_network_catch_up(n);
     e = dns_entry(n, &a->tuple);
+    if (e && e->stage == ST_FLOW_HELD) { /* what comes again must not go before the answer */
+        if (a->packet.payload_len)
+            st_network_drop(n, a->seen->id);
+        else
+            st_network_accept(n, a->seen->id, ST_MARK_DNS);
+        return;
+    }
+    /* It goes on, and where it is is not known any more: no place to begin anew. */
+    if (e && e->sent && !has_stream(n, &a->tuple)) {
+        refuse_message(n, a, "a connection to the resolver that can't be followed");
+        return;
+    }
     if (e && e->stage == ST_FLOW_REFUSED && !(a->packet.tcp_flags & ST_TCP_SYN)) {
         /* That it is over may be told. */
         st_network_accept(n, a->seen->id, a->packet.tcp_flags & ST_TCP_RST ? ST_MARK_DNS : ST_MARK_REFUSED);
@@ -278,7 +318,12 @@ void st_network_dns_query(struct st_network *n, const struct st_arrival *a)
         e->stage = ST_FLOW_DNS;
     switch (e ? st_flows_packet(n->streams, &a->packet, a->now_ms, &stream) : ST_SEGMENT_FULL) {
     case ST_SEGMENT_MORE: query_by_stream(n, a, e, stream); break;
-    case ST_SEGMENT_NOTHING: st_network_accept(n, a->seen->id, ST_MARK_DNS); break;
+    case ST_SEGMENT_NOTHING: /* what comes again may not have been answered */
+        if (a->packet.payload_len)
+            query_by_stream(n, a, e, stream);
+        else
+            st_network_accept(n, a->seen->id, ST_MARK_DNS);
+        break;
     case ST_SEGMENT_WAITS: st_network_drop(n, a->seen->id); break;
     case ST_SEGMENT_UNKNOWN:
     case ST_SEGMENT_FULL:

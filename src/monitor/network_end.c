@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#define DNS_PORT 53
 #define AT_ONCE 256 /* messages, before others get their turn */
 
 static struct st_flow_tuple tuple_of(const struct st_ct_flow *flow)
@@ -116,10 +117,25 @@ static void on_end(struct st_network *n, const struct st_ct_flow *flow)
         st_network_forget_flow(n, e);
 }
 
+/* A connection to a resolver is in the book both ways, also by lo. */
+static void forget_dns(struct st_network *n, const struct st_flow_tuple *t)
+{
+    struct st_flow_entry *e = st_flow_book_find(n->book, t);
+
+    if (e && (e->stage == ST_FLOW_DNS || e->stage == ST_FLOW_REFUSED))
+        st_network_forget_flow(n, e);
+}
+
 static void on_news(void *ctx, const struct st_ct_flow *flow)
 {
     struct st_network *n = ctx;
+    struct st_flow_tuple there = tuple_of(flow), back = st_flow_tuple_reversed(&there);
 
+    if (flow->ended && flow->protocol == IPPROTO_TCP && flow->dst_port == DNS_PORT) {
+        forget_dns(n, &back);
+        if (stays_inside(flow))
+            forget_dns(n, &there);
+    }
     if (stays_inside(flow) || !n->share.keeper)
         return;
     if (flow->ended)
@@ -135,6 +151,12 @@ void st_network_flow_news(void *ctx, uint32_t events)
     (void)events;
     if (st_conntrack_read(n->events_fd, AT_ONCE, on_news, n, &n->unread) == -ENOBUFS)
         n->overflows++;
+}
+
+void st_network_catch_up(struct st_network *n)
+{
+    while (st_conntrack_read(n->events_fd, AT_ONCE, on_news, n, &n->unread) > 0)
+        continue;
 }
 
 /* Still there at the end: what it has carried so far is what it has carried. */
@@ -153,10 +175,8 @@ void st_network_drain(struct st_network *n)
 
     if (!n->on || !n->share.keeper)
         return;
-    while (st_conntrack_read(n->events_fd, AT_ONCE, on_news, n, &n->unread) > 0)
-        continue;
+    st_network_catch_up(n);
     st_conntrack_dump(n->dump_fd, on_last, n, &err);
     /* The dump evicts what had timed out. */
-    while (st_conntrack_read(n->events_fd, AT_ONCE, on_news, n, &n->unread) > 0)
-        continue;
+    st_network_catch_up(n);
 }

@@ -217,8 +217,7 @@ void st_network_refuse(struct st_network *n, const struct st_arrival *a, enum st
 
 /* ---- the way to a yes ---- */
 
-/* The rule that said it, where it counts bytes. */
-static uint32_t limiting_rule(const struct st_network *n, const struct st_verdict *v)
+uint32_t st_network_limiting_rule(const struct st_network *n, const struct st_verdict *v)
 {
     const struct st_rule *rules;
     size_t count = n->limits && v->rule.p ? st_policy_rules(n->pipeline->policy, &rules) : 0;
@@ -248,14 +247,14 @@ static struct way find_way(struct st_network *n, const struct st_event *seen, in
     bool by_address = st_pipeline_would_let(n->pipeline, &ev, &v), all = true;
 
     if (by_address)
-        way.rule = limiting_rule(n, &v);
+        way.rule = st_network_limiting_rule(n, &v);
     ev.net.host_source = ST_HOST_DNS;
     for (size_t i = 0; i < count; i++) {
         ev.net.host = names[i];
         if (!st_pipeline_would_let(n->pipeline, &ev, &v)) {
             all = false;
         } else if (!by_address && way.by == NO_WAY) {
-            way = (struct way){.by = BY_NAME, .host = names[i], .rule = limiting_rule(n, &v)};
+            way = (struct way){.by = BY_NAME, .host = names[i], .rule = st_network_limiting_rule(n, &v)};
         }
     }
     if (!by_address)
@@ -400,7 +399,10 @@ void st_network_count(struct st_network *n, const struct st_arrival *a, struct s
     if (!rule) {
         e->sent += more;
         st_operation_steal(&op);
-        st_network_accept(n, a->seen->id, ST_MARK_COUNT);
+        if (a->as_seen)
+            st_network_accept_seen(n, a, ST_MARK_COUNT);
+        else
+            st_network_accept(n, a->seen->id, ST_MARK_COUNT);
         return;
     }
     st_policy_rules(n->pipeline->policy, &rules);

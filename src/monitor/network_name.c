@@ -9,12 +9,15 @@
 #include "sensors/net/http_head.h"
 #include "sensors/net/tls_hello.h"
 
-#include <netinet/in.h>
+#include <netinet/in.h> /* before what the kernel has of the same */
+
+#include <linux/netfilter.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LEAST_HOPS 32     /* what ends on the way is for us, and not for the server */
 #define MAX_WAITING 32    /* packets of one flow */
+#define MAX_WAITING_BYTES 32768
 #define PATIENCE_MS 10000 /* from the first of them on */
 
 #define TELLS_NOTHING "its first bytes do not tell for which name it is"
@@ -104,9 +107,23 @@ static void look(const uint8_t *bytes, size_t len, const struct st_flow_entry *e
 /* For the name of their flow: struct st_flow_entry's user. */
 struct waiting {
     int64_t since_ms;
-    size_t n;
-    uint32_t ids[MAX_WAITING];
+    size_t n, bytes;
+    struct {
+        uint32_t id;
+        uint8_t *copy;
+        size_t len;
+    } packets[MAX_WAITING];
 };
+
+static void free_waiting(struct st_flow_entry *e)
+{
+    struct waiting *w = e->user;
+
+    for (size_t i = 0; w && i < w->n; i++)
+        free(w->packets[i].copy);
+    free(w);
+    e->user = NULL;
+}
 
 static bool keep_waiting(struct st_flow_entry *e, const struct st_arrival *a)
 {
@@ -116,9 +133,12 @@ static bool keep_waiting(struct st_flow_entry *e, const struct st_arrival *a)
         w = e->user = st_xcalloc(1, sizeof(*w));
         w->since_ms = a->now_ms;
     }
-    if (w->n == MAX_WAITING)
+    w->bytes += a->seen->len;
+    if (w->n == MAX_WAITING || w->bytes > MAX_WAITING_BYTES)
         return false;
-    w->ids[w->n++] = a->seen->id;
+    w->packets[w->n].id = a->seen->id;
+    w->packets[w->n].copy = st_network_copy(a);
+    w->packets[w->n++].len = a->seen->len;
     return true;
 }
 
@@ -135,9 +155,8 @@ static void let_waiting_go(struct st_network *n, struct st_flow_entry *e, uint32
     struct waiting *w = e->user;
 
     for (size_t i = 0; w && i < w->n; i++)
-        st_network_accept(n, w->ids[i], mark);
-    free(w);
-    e->user = NULL;
+        st_network_accept_copy(n, w->packets[i].id, mark, w->packets[i].copy, w->packets[i].len);
+    free_waiting(e);
 }
 
 static void end_stream(struct st_network *n, const struct st_flow_entry *e)
@@ -154,8 +173,8 @@ void st_network_forget_flow(struct st_network *n, struct st_flow_entry *e)
     struct waiting *w = e->user;
 
     for (size_t i = 0; w && i < w->n; i++)
-        st_network_drop(n, w->ids[i]);
-    free(w);
+        st_network_drop(n, w->packets[i].id);
+    free_waiting(e);
     end_stream(n, e);
     st_flow_book_remove(n->book, e);
 }
@@ -195,8 +214,10 @@ static void on_shown(struct st_network *n, const struct st_arrival *a, struct st
                      const struct shown *shown)
 {
     struct st_event ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &a->tuple);
+    struct st_arrival told = *a;
     struct st_verdict v = {0};
 
+    told.as_seen = true;
     ev.net.host = (struct st_str){shown->host, shown->len};
     ev.net.host_source = shown->source;
     if (shown->why) {
@@ -211,19 +232,26 @@ static void on_shown(struct st_network *n, const struct st_arrival *a, struct st
         refuse(n, a, e, shown, "it is for a name that the policy refuses");
         return;
     }
+    e->rule = st_network_limiting_rule(n, &v); /* of this name, which need not be the one that it began by */
     st_flow_set_host(e, ev.net.host, shown->source);
     end_stream(n, e);
     e->stage = e->rule != UINT32_MAX ? ST_FLOW_COUNT : ST_FLOW_OPEN;
     let_waiting_go(n, e, e->rule != UINT32_MAX ? ST_MARK_COUNT : ST_MARK_OPEN);
     if (e->rule != UINT32_MAX)
-        st_network_count(n, a, e);
+        st_network_count(n, &told, e);
     else
-        st_network_accept(n, a->seen->id, ST_MARK_OPEN);
+        st_network_accept_seen(n, a, ST_MARK_OPEN);
 }
 
 /* A wrong checksum, or a way too short, and we alone would have heard it. */
 static const char *not_for_the_server(const struct st_arrival *a)
 {
+    if ((a->packet.tcp_flags & (ST_TCP_SYN | ST_TCP_RST | ST_TCP_ACK)) != ST_TCP_ACK)
+        return "data in a segment from which its server would take none";
+    /* The kernel leaves the sum of its own segments to the device. Who writes them by hand can make such that
+     * we read and the server throws away: by an old time or acknowledgement, or a signature. */
+    if (a->seen->hook == NF_INET_LOCAL_OUT && !a->seen->checksum_pending)
+        return "a segment of a connection that was written by hand";
     if (a->packet.hops < LEAST_HOPS)
         return "a segment that ends on the way to its server";
     if (!a->seen->checksum_pending && !st_checksum_right(a->seen->bytes, &a->packet))

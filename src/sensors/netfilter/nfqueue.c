@@ -3,6 +3,9 @@
 #include "sensors/netfilter/attrs.h"
 #include "sensors/netfilter/nfsock.h"
 
+#include "base/cleanup.h"
+#include "base/mem.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -89,6 +92,7 @@ bool st_nfqueue_parse(const void *message, size_t n, struct st_nfqueue_packet *o
         .outdev = st_attrs_be32(&a, NFQA_IFINDEX_OUTDEV),
         .uid = a.of[NFQA_UID] ? (int64_t)st_attrs_be32(&a, NFQA_UID) : -1,
         .checksum_pending = st_attrs_be32(&a, NFQA_SKB_INFO) & NFQA_SKB_CSUMNOTREADY,
+        .bundle = st_attrs_be32(&a, NFQA_SKB_INFO) & NFQA_SKB_GSO,
         .whole = !a.of[NFQA_CAP_LEN],
         .bytes = payload,
         .len = len,
@@ -141,5 +145,17 @@ int st_nfqueue_verdict(int fd, uint16_t queue, uint32_t id, bool accept, uint32_
     nfq_nlmsg_verdict_put(h, (int)id, accept ? NF_ACCEPT : NF_DROP);
     if (mark)
         nfq_nlmsg_verdict_put_mark(h, mark);
+    return st_nfsock_send(fd, h, h->nlmsg_len);
+}
+
+int st_nfqueue_replace(int fd, uint16_t queue, uint32_t id, uint32_t mark, const void *bytes, size_t len)
+{
+    st_auto_free char *room = st_xmalloc(len + 256);
+    struct nlmsghdr *h = nfq_nlmsg_put(room, NFQNL_MSG_VERDICT, queue);
+
+    nfq_nlmsg_verdict_put(h, (int)id, NF_ACCEPT);
+    if (mark)
+        nfq_nlmsg_verdict_put_mark(h, mark);
+    mnl_attr_put(h, NFQA_PAYLOAD, len, bytes);
     return st_nfsock_send(fd, h, h->nlmsg_len);
 }

@@ -20,6 +20,7 @@ struct st_nfqueue_packet {
     uint32_t indev, outdev; /* 0: none */
     int64_t uid;            /* of the socket's owner; -1: not told */
     bool checksum_pending;  /* the transport's checksum is yet to be filled in */
+    bool bundle;            /* of several that are cut apart later: UDP, each a datagram of its own */
     bool whole;             /* all of the packet is in bytes */
     const uint8_t *bytes;   /* from the IP header on */
     size_t len;
@@ -41,6 +42,10 @@ int st_nfqueue_read(int fd, void *room, size_t size, unsigned max,
  * application hears of it. accept with mark 0 lets this one packet go; without accept it vanishes, and the
  * flow stays as it was. 0 or -errno (-ENOENT can't be told: no answer is asked for). */
 int st_nfqueue_verdict(int fd, uint16_t queue, uint32_t id, bool accept, uint32_t mark);
+
+/* Accepts, with this in the place of the packet: its sender may share the memory that it is in (sendfile,
+ * MSG_ZEROCOPY) and have changed it since. len is the packet's own; all sums are filled in. */
+int st_nfqueue_replace(int fd, uint16_t queue, uint32_t id, uint32_t mark, const void *bytes, size_t len);
 
 /* Pure: one netlink message, n bytes of which are there. */
 bool st_nfqueue_parse(const void *message, size_t n, struct st_nfqueue_packet *out);
