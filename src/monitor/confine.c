@@ -90,6 +90,7 @@ static const int allowed[] = {
     SCMP_SYS(setsockopt),
     SCMP_SYS(shutdown),
     SCMP_SYS(statx),
+    SCMP_SYS(uname),
     SCMP_SYS(unlink),
     SCMP_SYS(unlinkat),
     SCMP_SYS(write),

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "monitor/netkernel.h"
 #include "monitor/record.h"
 #include "sensors/net/packet_reply.h"
 #include "sensors/netfilter/conntrack.h"
@@ -304,9 +305,17 @@ static int open_sockets(struct st_network *n, struct st_error *err)
 /* From here on the packets of the namespace are ours to judge. */
 static int keep_rules(struct st_network *n, struct st_error *err)
 {
+    const char *state_dir = n->pipeline->watch->order.state_dir;
+    struct st_ruleset known;
+    bool is_known = st_netkernel_recall(state_dir, &known);
+
+    n->order.like = is_known ? &known : NULL;
     if (st_nfqueue_bind(n->queue_fd, QUEUE, !n->enforce, err) < 0 ||
         st_ruleset_install(&n->rules, n->rules_fd, &n->order, err) < 0)
         return -err->errnum;
+    n->order.like = NULL;
+    if (!is_known)
+        st_netkernel_keep(state_dir, &n->rules);
     if (n->order.dead_man)
         n->renew_ns = st_now_mono_ns() + RENEW_NS;
     return 0;

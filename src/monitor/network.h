@@ -48,6 +48,8 @@ struct st_network {
     struct st_dns_asked *asked;
     struct st_dns_tally *tally;
     struct st_sock_owners *owners;
+    int64_t looked_ms; /* since then that many open files were looked at, to find whose a flow is */
+    unsigned looked;
     int64_t renew_ns; /* the dead man's switch; 0: there is none */
     size_t n_held;
     uint64_t overflows, unread;

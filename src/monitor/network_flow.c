@@ -16,15 +16,32 @@
 #define KEEP_MS                                                                                              \
     300000 /* a destination that is allowed by its address: so long the kernel does not ask again */
 #define SILENCE_MS 30000
+#define LOOKS_A_SECOND 20000
 #define MAX_HELD 256 /* packets that wait for a person */
 
 /* ---- what is asked ---- */
 
+/* Whoever has thousands of files open makes each question dear: so much of a second goes into it, and no
+ * more. */
+static bool may_look(struct st_network *n)
+{
+    int64_t now = st_network_now_ms();
+
+    if (now - n->looked_ms >= 1000) {
+        n->looked_ms = now;
+        n->looked = 0;
+    }
+    return n->looked < LOOKS_A_SECOND;
+}
+
 void st_network_attribute(struct st_network *n, struct st_event *ev, const struct st_flow_tuple *t)
 {
-    struct st_sock_owner owner;
+    struct st_sock_owner owner = {.uid = -1, .incomplete = true};
 
-    st_sock_owner_of(n->owners, t, 0, &owner);
+    if (may_look(n)) {
+        st_sock_owner_of(n->owners, t, 0, &owner);
+        n->looked += owner.looked;
+    }
     if (owner.pid && st_process_read(owner.pid, &n->members, &n->facts)) {
         ev->process = n->facts.process;
         ev->process.incomplete |= owner.incomplete;
