@@ -259,6 +259,18 @@ static struct st_flow_entry *dns_entry(struct st_network *n, const struct st_flo
     return e;
 }
 
+void st_network_forget_dns(struct st_network *n, const struct st_flow_tuple *t)
+{
+    const struct st_flow_tuple back = st_flow_tuple_reversed(t);
+    struct st_flow_entry *there = st_flow_book_find(n->book, t), *answers;
+
+    if (there)
+        st_network_forget_flow(n, there);
+    answers = st_flow_book_find(n->book, &back);
+    if (answers && answers->stage == ST_FLOW_DNS)
+        st_network_forget_flow(n, answers);
+}
+
 void st_network_dns_query(struct st_network *n, const struct st_arrival *a)
 {
     struct st_flow_entry *e;
@@ -268,6 +280,8 @@ void st_network_dns_query(struct st_network *n, const struct st_arrival *a)
         query_by_datagram(n, a);
         return;
     }
+    if ((a->packet.tcp_flags & (ST_TCP_SYN | ST_TCP_ACK)) == ST_TCP_SYN)
+        st_network_forget_dns(n, &a->tuple); /* ports are used again sooner than we hear of the end */
     e = dns_entry(n, &a->tuple);
     if (e && e->stage == ST_FLOW_REFUSED && !(a->packet.tcp_flags & ST_TCP_SYN)) {
         /* That it is over may be told. */
