@@ -54,7 +54,6 @@ static const int allowed[] = {
     SCMP_SYS(getrandom),
     SCMP_SYS(getsockopt),
     SCMP_SYS(gettid),
-    SCMP_SYS(ioctl),
     SCMP_SYS(lseek),
     SCMP_SYS(madvise),
     SCMP_SYS(mkdirat),
@@ -90,6 +89,7 @@ static const int allowed[] = {
     SCMP_SYS(setsockopt),
     SCMP_SYS(shutdown),
     SCMP_SYS(statx),
+    SCMP_SYS(uname),
     SCMP_SYS(unlink),
     SCMP_SYS(unlinkat),
     SCMP_SYS(write),
@@ -109,6 +109,12 @@ static int add_rules(scmp_filter_ctx ctx)
     if (rc == 0)
         rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
                               SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    /* Of listeners and of processes; any other socket would take orders to devices. */
+    for (unsigned i = 0; rc == 0 && i < 2; i++)
+        rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+                              SCMP_A1(SCMP_CMP_MASKED_EQ, 0xff00,
+                                      i ? 0xff00 /* PIDFS_IOCTL_MAGIC */
+                                        : '!' << 8 /* SECCOMP_IOC_MAGIC */));
     /* For the answer of one performer each. */
     if (rc == 0)
         rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 1,

@@ -26,6 +26,7 @@ libmonitor_a_SOURCES = \
 	%D%/link.c %D%/link.h \
 	%D%/loop.c %D%/loop.h \
 	%D%/mutations.c %D%/mutations.h \
+	%D%/netkernel.c %D%/netkernel.h \
 	%D%/netshare.c %D%/netshare.h \
 	%D%/network.c %D%/network.h %D%/network_private.h \
 	%D%/network_dns.c \

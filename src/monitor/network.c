@@ -6,12 +6,14 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "monitor/netkernel.h"
 #include "monitor/record.h"
 #include "sensors/net/checksum.h"
 #include "sensors/net/cursor.h"
 #include "sensors/net/packet_reply.h"
 #include "sensors/netfilter/conntrack.h"
 #include "sensors/netfilter/netns.h"
+#include "sensors/netfilter/nflog.h"
 #include "sensors/netfilter/nfsock.h"
 
 #include <errno.h>
@@ -183,7 +185,7 @@ static void on_queue(void *ctx, uint32_t events)
 
 /* ---- what is said of us ---- */
 
-static void say(struct st_network *n, const char *state, const char *detail)
+void st_network_say(struct st_network *n, const char *state, const char *detail)
 {
     st_auto_buf payload = ST_BUF_INIT;
     struct st_error err = {0};
@@ -192,6 +194,42 @@ static void say(struct st_network *n, const char *state, const char *detail)
     if (st_pipeline_note(n->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, true, &err) <
         0)
         n->pipeline->trace_failed(n->pipeline->ctx, &err);
+}
+
+/* ---- frames of packet sockets ---- */
+
+static void on_frame(void *ctx, const struct st_nflog_frame *frame)
+{
+    struct st_network *n = ctx;
+    struct st_packet packet;
+    struct st_flow_tuple tuple = {0};
+    struct st_operation none = ST_OPERATION_NONE;
+    struct st_event ev;
+    char lost[96];
+
+    if (frame->seq > n->frames) {
+        snprintf(lost, sizeof(lost), "%u frames of packet sockets did not leave and are not recorded",
+                 frame->seq - n->frames);
+        st_network_say(n, "degraded", lost);
+    }
+    n->frames = frame->seq + 1;
+    if (st_packet_read(frame->bytes, frame->len, &packet))
+        tuple = st_flow_tuple_of(&packet);
+    ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &tuple);
+    ev.net.blocked = true;
+    ev.process = (struct st_process){.present = true,
+                                     .incomplete = true,
+                                     .uid = frame->uid < 0 ? ST_UNKNOWN : frame->uid,
+                                     .gid = ST_UNKNOWN};
+    st_pipeline_refuse(n->pipeline, &ev, &none, "a frame of a packet socket, which no rule has seen");
+}
+
+static void on_frames(void *ctx, uint32_t events)
+{
+    struct st_network *n = ctx;
+
+    (void)events;
+    st_nflog_read(n->frames_fd, AT_ONCE, on_frame, n);
 }
 
 /* ---- devices ---- */
@@ -207,7 +245,7 @@ static void on_link(void *ctx, const struct st_device *link)
     if (st_ruleset_guard(&n->rules, link->name, &err) == 0)
         return;
     snprintf(detail, sizeof(detail), "packet sockets on %s are not kept back: %.128s", link->name, err.msg);
-    say(n, "degraded", detail);
+    st_network_say(n, "degraded", detail);
 }
 
 static void on_links(void *ctx, uint32_t events)
@@ -327,8 +365,9 @@ static int open_sockets(struct st_network *n, struct st_error *err)
     if ((n->rules_fd = st_nfsock_open(0, err)) < 0 ||
         (n->queue_fd = st_nfsock_open(ST_NFQUEUE_BUFFER, err)) < 0 ||
         (n->events_fd = st_conntrack_open(err)) < 0 || (n->dump_fd = st_nfsock_open(0, err)) < 0 ||
-        (n->links_fd = st_links_open(err)) < 0 || st_raw_reply_open(&n->replies, n->order.stamp, err) < 0 ||
-        st_sock_tables_open(&tables, err) < 0)
+        (n->links_fd = st_links_open(err)) < 0 ||
+        (n->share.keeper && (n->frames_fd = st_nflog_open(err)) < 0) ||
+        st_raw_reply_open(&n->replies, n->order.stamp, err) < 0 || st_sock_tables_open(&tables, err) < 0)
         return -err->errnum;
     n->owners = st_sock_owners_new(&tables, n->pipeline->watch->cgroup.dirfd);
     return 0;
@@ -337,9 +376,17 @@ static int open_sockets(struct st_network *n, struct st_error *err)
 /* From here on the packets of the namespace are ours to judge. */
 static int keep_rules(struct st_network *n, struct st_error *err)
 {
+    const char *state_dir = n->pipeline->watch->order.state_dir;
+    struct st_ruleset known;
+    bool is_known = st_netkernel_recall(state_dir, &known);
+
+    n->order.like = is_known ? &known : NULL;
     if (st_nfqueue_bind(n->queue_fd, QUEUE, !n->enforce, err) < 0 ||
         st_ruleset_install(&n->rules, n->rules_fd, &n->order, err) < 0)
         return -err->errnum;
+    n->order.like = NULL;
+    if (!is_known)
+        st_netkernel_keep(state_dir, &n->rules);
     if (n->order.dead_man)
         n->renew_ns = st_now_mono_ns() + RENEW_NS;
     return 0;
@@ -412,7 +459,7 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
     int rc;
 
     n->pipeline = p;
-    n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = -1;
+    n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = n->frames_fd = -1;
     n->replies = (struct st_raw_reply)ST_RAW_REPLY_NONE;
     n->enforce = st_policy_mode(p->policy) == ST_MODE_ENFORCE;
     snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)w->order.pid);
@@ -449,14 +496,14 @@ static void on_keeper_gone(void *ctx, uint32_t events)
     if (st_netshare_take_over(&n->share)) {
         if (keep_rules(n, &err) == 0 && st_links_ask(n->links_fd, &err) == 0) {
             describe(n);
-            say(n, "on", n->detail);
+            st_network_say(n, "on", n->detail);
         } else {
-            say(n, "degraded", err.msg);
+            st_network_say(n, "degraded", err.msg);
         }
         return;
     }
     if (n->share.fd < 0 || st_loop_add(n->loop, "keeper", n->share.fd, EPOLLIN, on_keeper_gone, n) < 0)
-        say(n, "degraded", "nobody keeps the rules of the network: nothing leaves");
+        st_network_say(n, "degraded", "nobody keeps the rules of the network: nothing leaves");
 }
 
 int st_network_attach(struct st_network *n, struct st_loop *loop, struct st_error *err)
@@ -474,6 +521,8 @@ int st_network_attach(struct st_network *n, struct st_loop *loop, struct st_erro
         rc = st_loop_add(loop, "flows", n->events_fd, EPOLLIN, st_network_flow_news, n);
     if (rc == 0)
         rc = st_loop_add(loop, "devices", n->links_fd, EPOLLIN, on_links, n);
+    if (rc == 0 && n->frames_fd >= 0)
+        rc = st_loop_add(loop, "frames", n->frames_fd, EPOLLIN, on_frames, n);
     return rc < 0 ? st_fail(err, -rc, "watch the network") : 0;
 }
 
@@ -486,13 +535,15 @@ void st_network_reconsider(struct st_network *n)
     look_at_policy(n);
     /* Rules are known by their place: that has changed. */
     for (struct st_flow_entry *e = st_flow_book_first(n->book); e; e = st_flow_book_next(e))
-        e->rule = UINT32_MAX;
+        st_network_reassess(n, e);
     if (n->share.keeper)
         st_ruleset_close_all(&n->rules, &err);
 }
 
 int64_t st_network_deadline(const struct st_network *n)
 {
+    if (n->n_waiting && (!n->renew_ns || n->check_ns < n->renew_ns))
+        return n->check_ns;
     return n->renew_ns ? n->renew_ns : -1;
 }
 
@@ -501,6 +552,10 @@ void st_network_tick(struct st_network *n)
     struct st_error err = {0};
     int64_t now = st_now_mono_ns();
 
+    if (n->n_waiting && now >= n->check_ns) {
+        st_network_lose_patience(n);
+        n->check_ns = now + RENEW_NS;
+    }
     if (!n->renew_ns || now < n->renew_ns)
         return;
     st_ruleset_renew(&n->rules, &err);
@@ -518,7 +573,7 @@ void st_network_cut(struct st_network *n)
 void st_network_close(struct st_network *n)
 {
     struct st_error err = {0};
-    int *const fds[] = {&n->queue_fd, &n->events_fd, &n->dump_fd, &n->links_fd, &n->rules_fd};
+    int *const fds[] = {&n->queue_fd, &n->events_fd, &n->dump_fd, &n->links_fd, &n->frames_fd, &n->rules_fd};
 
     if (!n->on)
         return;

@@ -31,7 +31,7 @@ struct st_network {
     struct st_loop *loop;
     bool on, failed;
     bool enforce; /* else everything passes, and is recorded */
-    int rules_fd, queue_fd, events_fd, dump_fd, links_fd;
+    int rules_fd, queue_fd, events_fd, dump_fd, links_fd, frames_fd;
     struct st_raw_reply replies;
     struct st_netshare share; /* with monitors of the same namespace: one keeps the rules */
     struct st_ruleset rules;
@@ -48,9 +48,13 @@ struct st_network {
     struct st_dns_asked *asked;
     struct st_dns_tally *tally;
     struct st_sock_owners *owners;
+    int64_t looked_ms; /* since then that many open files were looked at, to find whose a flow is */
+    unsigned looked;
     int64_t renew_ns; /* the dead man's switch; 0: there is none */
-    size_t n_held;
-    uint64_t overflows, unread;
+    int64_t check_ns; /* look after flows whose first packets wait; 0: there are none */
+    size_t n_waiting, n_held;
+    uint64_t unread;  /* messages of the kernel that we could not read */
+    uint32_t frames;  /* that packet sockets wrote and that did not leave: the number of the next one */
     char detail[512]; /* how it is done here, for the first record */
     /* scratch */
     struct st_process_facts facts;

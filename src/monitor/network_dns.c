@@ -285,6 +285,18 @@ static bool has_stream(const struct st_network *n, const struct st_flow_tuple *t
     return st_flows_find(n->streams, &key) != NULL;
 }
 
+void st_network_forget_dns(struct st_network *n, const struct st_flow_tuple *t)
+{
+    const struct st_flow_tuple back = st_flow_tuple_reversed(t);
+    struct st_flow_entry *there = st_flow_book_find(n->book, t), *answers;
+
+    if (there)
+        st_network_forget_flow(n, there);
+    answers = st_flow_book_find(n->book, &back);
+    if (answers && answers->stage == ST_FLOW_DNS)
+        st_network_forget_flow(n, answers);
+}
+
 void st_network_dns_query(struct st_network *n, const struct st_arrival *a)
 {
     struct st_flow_entry *e;

@@ -87,6 +87,8 @@ static void fill_in(struct st_event *ev, const struct st_ct_flow *flow, const st
     if (!e)
         return;
     ev->net.blocked = e->stage == ST_FLOW_REFUSED;
+    if (e->rule != UINT32_MAX)
+        ev->net.bytes_sent = (int64_t)e->sent; /* what is limited: data, without headers */
     if (e->host) {
         ev->net.host = st_str(e->host);
         ev->net.host_source = e->host_source;
@@ -113,7 +115,9 @@ static void on_end(struct st_network *n, const struct st_ct_flow *flow)
         fill_in(&ev, flow, e);
         st_pipeline_outcome(n->pipeline, &ev);
     }
-    if (e)
+    if (e && e->stage == ST_FLOW_DNS)
+        st_network_forget_dns(n, &tuple);
+    else if (e)
         st_network_forget_flow(n, e);
 }
 
@@ -150,7 +154,7 @@ void st_network_flow_news(void *ctx, uint32_t events)
 
     (void)events;
     if (st_conntrack_read(n->events_fd, AT_ONCE, on_news, n, &n->unread) == -ENOBUFS)
-        n->overflows++;
+        st_network_say(n, "degraded", "news of flows were lost: there were too many at once");
 }
 
 void st_network_catch_up(struct st_network *n)
@@ -176,6 +180,8 @@ void st_network_drain(struct st_network *n)
     if (!n->on || !n->share.keeper)
         return;
     st_network_catch_up(n);
+    if (n->unread)
+        st_network_say(n, "degraded", "some messages of the kernel could not be read");
     st_conntrack_dump(n->dump_fd, on_last, n, &err);
     /* The dump evicts what had timed out. */
     st_network_catch_up(n);

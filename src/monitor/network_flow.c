@@ -16,15 +16,32 @@
 #define KEEP_MS                                                                                              \
     300000 /* a destination that is allowed by its address: so long the kernel does not ask again */
 #define SILENCE_MS 30000
+#define LOOKS_A_SECOND 20000
 #define MAX_HELD 256 /* packets that wait for a person */
 
 /* ---- what is asked ---- */
 
+/* Whoever has thousands of files open makes each question dear: so much of a second goes into it, and no
+ * more. */
+static bool may_look(struct st_network *n)
+{
+    int64_t now = st_network_now_ms();
+
+    if (now - n->looked_ms >= 1000) {
+        n->looked_ms = now;
+        n->looked = 0;
+    }
+    return n->looked < LOOKS_A_SECOND;
+}
+
 void st_network_attribute(struct st_network *n, struct st_event *ev, const struct st_flow_tuple *t)
 {
-    struct st_sock_owner owner;
+    struct st_sock_owner owner = {.uid = -1, .incomplete = true};
 
-    st_sock_owner_of(n->owners, t, 0, &owner);
+    if (may_look(n)) {
+        st_sock_owner_of(n->owners, t, 0, &owner);
+        n->looked += owner.looked;
+    }
     if (owner.pid && st_process_read(owner.pid, &n->members, &n->facts)) {
         ev->process = n->facts.process;
         ev->process.incomplete |= owner.incomplete;
@@ -379,45 +396,87 @@ static const char *passes_limit(struct st_network *n, const struct st_flow_entry
     return rule->id;
 }
 
-static void answer_packet(void *ctx, struct st_operation *op, bool allow)
+bool st_network_within_limit(struct st_network *n, const struct st_flow_entry *e, size_t more)
 {
-    struct st_network *n = ctx;
+    char why[256];
 
-    st_network_accept(n, (uint32_t)op->token, allow ? ST_MARK_OPEN : ST_MARK_REFUSED);
+    return !passes_limit(n, e, more, why, sizeof(why));
 }
 
-void st_network_count(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e)
-{
-    size_t more = a->packet.payload_len;
-    char why[256];
-    const char *rule = passes_limit(n, e, more, why, sizeof(why));
-    st_auto_operation op = {.answerer = answer_packet, .ctx = n, .fd = -1, .token = a->seen->id};
-    struct st_verdict v = {.result = ST_ANOMALY, .policy_sha256 = st_policy_sha256(n->pipeline->policy)};
-    const struct st_rule *rules;
-    struct st_event ev;
+/* The packet that would pass a limit, until somebody has said what becomes of its flow. */
+struct excess {
+    struct st_network *network;
+    struct st_flow_tuple tuple;
+    uint32_t packet;
+};
 
-    if (!rule) {
-        e->sent += more;
-        st_operation_steal(&op);
-        if (a->as_seen)
-            st_network_accept_seen(n, a, ST_MARK_COUNT);
-        else
-            st_network_accept(n, a->seen->id, ST_MARK_COUNT);
-        return;
-    }
+static void answer_excess(void *ctx, struct st_operation *op, bool allow)
+{
+    struct excess *x = ctx;
+    struct st_flow_entry *e = st_flow_book_find(x->network->book, &x->tuple);
+
+    (void)op;
+    if (e)
+        e->stage = allow ? ST_FLOW_OPEN : ST_FLOW_REFUSED;
+    st_network_accept(x->network, x->packet, allow ? ST_MARK_OPEN : ST_MARK_REFUSED);
+    free(x);
+}
+
+static void on_excess(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e,
+                      const char *rule, const char *why)
+{
+    struct excess *x = st_xmalloc(sizeof(*x));
+    st_auto_operation op = {.answerer = answer_excess, .ctx = x, .fd = -1};
+    struct st_verdict v = {.result = ST_ANOMALY,
+                           .rule = st_str(rule),
+                           .reason = st_str(why),
+                           .policy_sha256 = st_policy_sha256(n->pipeline->policy)};
+    const struct st_rule *rules;
+    struct st_event ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &e->tuple);
+
+    *x = (struct excess){.network = n, .tuple = e->tuple, .packet = a->seen->id};
     st_policy_rules(n->pipeline->policy, &rules);
-    ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &e->tuple);
     if (e->host) {
         ev.net.host = st_str(e->host);
         ev.net.host_source = e->host_source;
     }
     ev.net.state = ST_NET_ESTABLISHED;
-    ev.net.bytes_sent = (int64_t)(e->sent + more);
+    ev.net.bytes_sent = (int64_t)(e->sent + a->packet.payload_len);
     st_network_attribute(n, &ev, &e->tuple);
-    v.rule = st_str(rule);
-    v.reason = st_str(why);
     v.severity = rules[e->rule].severity;
     v.response = n->enforce ? st_policy_on_violation(n->pipeline->policy, v.severity) : ST_RESPOND_RECORD;
-    e->stage = ST_FLOW_REFUSED;
+    e->stage = ST_FLOW_HELD; /* until it is answered, which may be now */
     st_pipeline_respond(n->pipeline, &ev, &v, &op, a->seen_ns);
+}
+
+void st_network_count(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e)
+{
+    char why[256];
+    const char *rule = passes_limit(n, e, a->packet.payload_len, why, sizeof(why));
+
+    if (rule) {
+        on_excess(n, a, e, rule, why);
+        return;
+    }
+    e->sent += a->packet.payload_len;
+    if (a->as_seen)
+        st_network_accept_seen(n, a, ST_MARK_COUNT);
+    else
+        st_network_accept(n, a->seen->id, ST_MARK_COUNT);
+}
+
+void st_network_reassess(struct st_network *n, struct st_flow_entry *e)
+{
+    struct st_event ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &e->tuple);
+    struct st_verdict v = {0};
+
+    if (e->rule == UINT32_MAX || e->ingress)
+        return;
+    if (e->host) {
+        ev.net.host = st_str(e->host);
+        ev.net.host_source = e->host_source;
+    }
+    if (!st_pipeline_would_let(n->pipeline, &ev, &v) && n->enforce)
+        e->stage = ST_FLOW_REFUSED;
+    e->rule = st_network_limiting_rule(n, &v);
 }

@@ -115,23 +115,15 @@ struct waiting {
     } packets[MAX_WAITING];
 };
 
-static void free_waiting(struct st_flow_entry *e)
-{
-    struct waiting *w = e->user;
-
-    for (size_t i = 0; w && i < w->n; i++)
-        free(w->packets[i].copy);
-    free(w);
-    e->user = NULL;
-}
-
-static bool keep_waiting(struct st_flow_entry *e, const struct st_arrival *a)
+static bool keep_waiting(struct st_network *n, struct st_flow_entry *e, const struct st_arrival *a)
 {
     struct waiting *w = e->user;
 
     if (!w) {
         w = e->user = st_xcalloc(1, sizeof(*w));
         w->since_ms = a->now_ms;
+        if (n->n_waiting++ == 0)
+            n->check_ns = a->seen_ns + 1000000000;
     }
     w->bytes += a->seen->len;
     if (w->n == MAX_WAITING || w->bytes > MAX_WAITING_BYTES)
@@ -149,14 +141,35 @@ static bool waits_too_long(const struct st_flow_entry *e, int64_t now_ms)
     return w && now_ms - w->since_ms > PATIENCE_MS;
 }
 
-/* In the order in which they came. */
-static void let_waiting_go(struct st_network *n, struct st_flow_entry *e, uint32_t mark)
+static void forget_waiting(struct st_network *n, struct st_flow_entry *e)
 {
     struct waiting *w = e->user;
 
     for (size_t i = 0; w && i < w->n; i++)
+        free(w->packets[i].copy);
+    if (w)
+        n->n_waiting--;
+    free(w);
+    e->user = NULL;
+}
+
+/* In the order in which they came. */
+static void let_waiting_go(struct st_network *n, struct st_flow_entry *e, uint32_t mark)
+{
+    const struct waiting *w = e->user;
+
+    for (size_t i = 0; w && i < w->n; i++)
         st_network_accept_copy(n, w->packets[i].id, mark, w->packets[i].copy, w->packets[i].len);
-    free_waiting(e);
+    forget_waiting(n, e);
+}
+
+static void drop_waiting(struct st_network *n, struct st_flow_entry *e)
+{
+    const struct waiting *w = e->user;
+
+    for (size_t i = 0; w && i < w->n; i++)
+        st_network_drop(n, w->packets[i].id);
+    forget_waiting(n, e);
 }
 
 static void end_stream(struct st_network *n, const struct st_flow_entry *e)
@@ -170,11 +183,7 @@ static void end_stream(struct st_network *n, const struct st_flow_entry *e)
 
 void st_network_forget_flow(struct st_network *n, struct st_flow_entry *e)
 {
-    struct waiting *w = e->user;
-
-    for (size_t i = 0; w && i < w->n; i++)
-        st_network_drop(n, w->packets[i].id);
-    free_waiting(e);
+    drop_waiting(n, e);
     end_stream(n, e);
     st_flow_book_remove(n->book, e);
 }
@@ -236,6 +245,11 @@ static void on_shown(struct st_network *n, const struct st_arrival *a, struct st
     st_flow_set_host(e, ev.net.host, shown->source);
     end_stream(n, e);
     e->stage = e->rule != UINT32_MAX ? ST_FLOW_COUNT : ST_FLOW_OPEN;
+    if (e->rule != UINT32_MAX && !st_network_within_limit(n, e, a->packet.payload_len)) {
+        drop_waiting(n, e);
+        st_network_count(n, a, e);
+        return;
+    }
     let_waiting_go(n, e, e->rule != UINT32_MAX ? ST_MARK_COUNT : ST_MARK_OPEN);
     if (e->rule != UINT32_MAX)
         st_network_count(n, &told, e);
@@ -300,8 +314,34 @@ void st_network_check_name(struct st_network *n, const struct st_arrival *a, str
     look(bytes, len, e, &shown);
     if (shown.known)
         on_shown(n, a, e, &shown);
-    else if (keep_waiting(e, a))
+    else if (keep_waiting(n, e, a))
         e->sent += a->packet.payload_len;
     else
         refuse(n, a, e, &shown, TELLS_NOTHING);
+}
+
+/* The kernel does not send again what still waits: nobody but the clock tells. */
+void st_network_lose_patience(struct st_network *n)
+{
+    int64_t now_ms = st_network_now_ms();
+
+    for (struct st_flow_entry *e = st_flow_book_first(n->book), *next; e && n->n_waiting; e = next) {
+        struct st_operation none = ST_OPERATION_NONE;
+        struct st_event ev;
+
+        next = st_flow_book_next(e);
+        if (e->stage != ST_FLOW_NAME || !waits_too_long(e, now_ms))
+            continue;
+        ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &e->tuple);
+        ev.net.blocked = n->enforce;
+        if (e->host) {
+            ev.net.host = st_str(e->host);
+            ev.net.host_source = e->host_source;
+        }
+        let_waiting_go(n, e, n->enforce ? ST_MARK_REFUSED : ST_MARK_OPEN);
+        e->stage = n->enforce ? ST_FLOW_REFUSED : ST_FLOW_OPEN;
+        end_stream(n, e);
+        if (n->enforce)
+            st_pipeline_refuse(n->pipeline, &ev, &none, TELLS_NOTHING);
+    }
 }

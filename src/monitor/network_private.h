@@ -36,6 +36,9 @@ void st_network_accept_copy(struct st_network *n, uint32_t id, uint32_t mark, co
 uint8_t *st_network_copy(const struct st_arrival *a);
 void st_network_drop(struct st_network *n, uint32_t id);
 
+/* A record of ours: state and detail of this sensor. */
+void st_network_say(struct st_network *n, const char *state, const char *detail);
+
 /* The server of a connection that is refused after it was made hears that it is over. */
 void st_network_abandon(struct st_network *n, const struct st_arrival *a);
 
@@ -49,16 +52,26 @@ void st_network_judge_flow(struct st_network *n, const struct st_arrival *a, enu
 
 /* The rule that said it, where it counts bytes; else UINT32_MAX. */
 uint32_t st_network_limiting_rule(const struct st_network *n, const struct st_verdict *v);
+/* The rule that counts a flow's bytes may be another, or gone; or the flow may not be. */
+void st_network_reassess(struct st_network *n, struct st_flow_entry *e);
+
+/* May it send so many bytes more? */
+bool st_network_within_limit(struct st_network *n, const struct st_flow_entry *e, size_t more);
 
 /* One more packet of a flow of which every packet with data is looked at. */
 void st_network_count(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e);
 
 /* network_name.c */
 void st_network_forget_flow(struct st_network *n, struct st_flow_entry *e);
+
+/* Those whose first packets wait for too long. */
+void st_network_lose_patience(struct st_network *n);
 void st_network_check_name(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e);
 
 /* network_dns.c */
 bool st_network_is_resolver(const struct st_network *n, const struct st_addr *addr);
+/* A connection to a resolver, and what came back on it. */
+void st_network_forget_dns(struct st_network *n, const struct st_flow_tuple *t);
 void st_network_dns_query(struct st_network *n, const struct st_arrival *a);
 void st_network_dns_answer(struct st_network *n, const struct st_arrival *a);
 

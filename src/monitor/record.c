@@ -38,8 +38,11 @@ static void write_changes(struct st_jw *w, const struct st_order *order, bool au
         write_sensor(w, "floor", "none", "off", order->listener ? "floor: off" : without);
 }
 
-static void write_sensors(struct st_jw *w, const struct st_watch *watch, const char *files, bool audit)
+static void write_sensors(struct st_jw *w, const struct st_watch *watch, const struct st_start_facts *facts,
+                          bool audit)
 {
+    const char *files = facts->files;
+
     st_jw_key(w, "sensors");
     st_jw_array(w);
     if (files)
@@ -52,11 +55,13 @@ static void write_sensors(struct st_jw *w, const struct st_watch *watch, const c
                  watch->can_freeze ? watch->cgroup.path : watch->no_freeze);
     write_sensor(w, "lifecycle", "pidfd", "on", NULL);
     write_changes(w, &watch->order, audit);
+    write_sensor(w, "network", strcmp(facts->network, "on") == 0 ? "netfilter" : "none", facts->network,
+                 facts->network_detail);
     st_jw_end(w, ']');
 }
 
 void st_record_start(struct st_buf *out, const struct st_watch *watch, const struct st_policy_facts *policy,
-                     const char *files, pid_t worker)
+                     const struct st_start_facts *facts)
 {
     struct st_jw w;
 
@@ -70,7 +75,7 @@ void st_record_start(struct st_buf *out, const struct st_watch *watch, const str
     st_jw_object(&w);
     st_jw_kstr(&w, "version", PACKAGE_VERSION);
     st_jw_kint(&w, "warden", watch->warden);
-    st_jw_kint(&w, "worker", worker);
+    st_jw_kint(&w, "worker", facts->worker);
     st_jw_end(&w, '}');
     st_jw_kstr(&w, "op", "start");
     st_jw_kint(&w, "pid", watch->order.pid);
@@ -80,7 +85,7 @@ void st_record_start(struct st_buf *out, const struct st_watch *watch, const str
     st_jw_kstr(&w, "name", policy->name);
     st_jw_kstr(&w, "sha256", policy->sha256);
     st_jw_end(&w, '}');
-    write_sensors(&w, watch, files, strcmp(policy->mode, "audit") == 0);
+    write_sensors(&w, watch, facts, strcmp(policy->mode, "audit") == 0);
     st_jw_end(&w, '}');
 }
 

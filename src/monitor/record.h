@@ -13,9 +13,15 @@ struct st_policy_facts {
     const char *name, *sha256, *mode;
 };
 
-/* lifecycle, op "start". files: what of the file systems is watched; NULL: nothing. */
+struct st_start_facts {
+    pid_t worker;
+    const char *files;                    /* what of the file systems is watched; NULL: nothing */
+    const char *network, *network_detail; /* "on", "joined" (another monitor judges), "degraded", "off" */
+};
+
+/* lifecycle, op "start". */
 void st_record_start(struct st_buf *out, const struct st_watch *w, const struct st_policy_facts *policy,
-                     const char *files, pid_t worker);
+                     const struct st_start_facts *facts);
 
 struct st_stop_facts {
     bool status_known;

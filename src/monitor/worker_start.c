@@ -117,20 +117,11 @@ static int record_no_bus(struct st_worker *w, struct st_error *err)
                             err);
 }
 
-static int record_network(struct st_worker *w, struct st_error *err)
+static const char *network_state(const struct st_network *n)
 {
-    const struct st_network *n = &w->network;
-    st_auto_buf payload = ST_BUF_INIT;
-
-    if (!n->detail[0])
-        return 0;
-    st_record_sensor(&payload, "network",
-                     !n->on            ? n->failed ? "degraded" : "off"
-                     : n->share.keeper ? "on"
-                                       : "joined",
-                     n->detail);
-    return st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, false,
-                            err);
+    if (!n->on)
+        return n->failed ? "degraded" : "off";
+    return n->share.keeper ? "on" : "joined";
 }
 
 int st_worker_record_start(struct st_worker *w, struct st_error *err)
@@ -146,12 +137,14 @@ int st_worker_record_start(struct st_worker *w, struct st_error *err)
         return st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_KERNEL, payload.data, payload.len, true,
                                 err);
     }
-    st_record_start(&payload, w->watch, &facts, w->watch->fan >= 0 ? st_buf_cstr(&w->files.watched) : NULL,
-                    getpid());
+    st_record_start(
+        &payload, w->watch, &facts,
+        &(struct st_start_facts){.worker = getpid(),
+                                 .files = w->watch->fan >= 0 ? st_buf_cstr(&w->files.watched) : NULL,
+                                 .network = network_state(&w->network),
+                                 .network_detail = w->network.detail});
     if (st_pipeline_note(&w->pipeline, ST_EV_LIFECYCLE, ST_TIER_KERNEL, payload.data, payload.len, true,
                          err) < 0)
-        return -err->errnum;
-    if (record_network(w, err) < 0)
         return -err->errnum;
     return w->bus.off[0] ? record_no_bus(w, err) : 0;
 }
@@ -161,8 +154,9 @@ static int open_network(struct st_worker *w, struct st_error *err)
 {
     struct st_network *n = &w->network;
 
-    if (!w->watch->order.network.watch) {
-        snprintf(n->detail, sizeof(n->detail), "off by configuration");
+    if (w->watch->order.light || !w->watch->order.network.watch) {
+        snprintf(n->detail, sizeof(n->detail), "%s",
+                 w->watch->order.light ? "a light watch" : "network: false");
         return 0;
     }
     if (st_network_open(n, &w->pipeline, w->watch, err) == 0)
@@ -198,7 +192,7 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     if (st_pipeline_fold(&w->pipeline, err) < 0)
         return -err->errnum;
     /* It reads a file of the container's, which nobody could answer for once files are watched. */
-    if (!w->watch->order.light && !w->loss && open_network(w, err) < 0)
+    if (!w->loss && open_network(w, err) < 0)
         return -err->errnum;
     if (w->watch->fan >= 0 && open_files(w, err) < 0)
         return -err->errnum;

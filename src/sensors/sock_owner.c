@@ -347,11 +347,23 @@ void st_sock_owner_of(struct st_sock_owners *o, const struct st_flow_tuple *flow
 
 /* ---- outside ---- */
 
+/* In our own network: neither a container that shares the one we watch, nor a process of the container that
+ * was handed the socket while we looked elsewhere. */
+static bool is_of_ours(pid_t pid)
+{
+    struct stat own, theirs;
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+    return stat("/proc/self/ns/net", &own) == 0 && stat(path, &theirs) == 0 && own.st_dev == theirs.st_dev &&
+           own.st_ino == theirs.st_ino;
+}
+
 static bool is_with_outsider(struct hunt *h, pid_t pid)
 {
     h->looked = 0;
     h->cut = false;
-    return is_with(h, pid);
+    return is_with(h, pid) && is_of_ours(pid);
 }
 
 static pid_t find_outsider(struct hunt *h)

@@ -366,11 +366,11 @@ reaches() {
     start_box
     says ok send "$other4" "$sink" 10000
     says ok send "$other4" "$sink" 10000
-    run ! inside net send "$other4" "$sink" 100000
-    run ! inside net send "$other4" "$sink" 100000
-    [ "$(bytes_arrived "tcp and src host $box4" | awk '{ n += $1 } END { print n }')" -le 50000 ]
-    retry_until trace_has "$(id_of box)" "$is_egress and .verdict.policy_rule == \"limited\" and .payload.blocked"
+    tries send "$other4" "$sink" 100000
+    tries send "$other4" "$sink" 100000
+    retry_until trace_has "$(id_of box)" "$is_egress and .verdict.result == \"anomaly\" and .verdict.policy_rule == \"limited\" and .payload.blocked"
     remove_box
+    [ "$(bytes_arrived "tcp and src host $box4" | awk '{ n += $1 } END { print n }')" -le 50000 ]
 }
 
 # ---- coming in ---------------------------------------------------------------------------------------------------

@@ -485,15 +485,3 @@ sys.exit(error)'
     [[ $output == *CAP_NET_ADMIN* ]]
     runtime delete --force "$(id_of box)" || true
 }
-
-@test "attack: a process that brings CAP_NET_ADMIN with it is not let in by exec, with the reason" {
-    usual_policy
-    start_box
-    run runtime exec --cap CAP_NET_ADMIN "$(id_of box)" /usr/sbin/ip link set eth0 down
-    [ "$status" -ne 0 ]
-    [[ $output == *CAP_NET_ADMIN* ]]
-    says ok connect "$allowed4" "$sink" hello
-    says ECONNREFUSED connect "$other4" "$sink" secret
-    nothing_reached_others
-    remove_box
-}

@@ -154,6 +154,7 @@ static const struct chain {
 static const struct rule {
     const char *chain;
     struct st_step steps[MAX_STEPS];
+    bool enforce; /* not in an audit */
 } rules[] = {
     /* What the container's own processes send. A mark that they set (SO_MARK) is worth nothing. Queries are
      * queued where they still bear the address that was asked: a resolver on lo, as docker's, is translated.
@@ -197,7 +198,7 @@ static const struct rule {
       {ST_DADDR6_TOP, 0xff02, 0xffff},
       {ST_ACCEPT}}},
     /* Of no flow, or not where its flow is: a server would not take it, and we must not judge by it. */
-    {"leaving", {{ST_L4, IPPROTO_TCP}, {ST_CT_STATE, INVALID}, {ST_DROP}}},
+    {"leaving", {{ST_L4, IPPROTO_TCP}, {ST_CT_STATE, INVALID}, {ST_DROP}}, true},
     {"leaving", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_L4, IPPROTO_TCP}, {ST_RESET}}},
     {"leaving", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
     {"leaving", {{ST_CT_MARK, ST_MARK_OPEN}, {ST_ACCEPT}}},
@@ -301,10 +302,11 @@ static void add_rule(struct st_nft_batch *b, const struct st_ruleset *r, const s
 void st_ruleset_build(struct st_nft_batch *b, const struct st_ruleset *r,
                       const struct st_ruleset_order *order)
 {
-    const struct rule stamp = {"stamp", {{ST_SET_MARK, r->stamp}}};
+    const struct rule stamp = {"stamp", {{ST_SET_MARK, r->stamp}}, false};
     /* Answers that we make in a resolver's name: as the beginning of a flow they would make all that the
      * container sends there an answer. */
-    const struct rule ours = {"ours", {{ST_OIF, LO}, {ST_MARK, r->stamp}, {ST_NOT_TRACKED}, {ST_ACCEPT}}};
+    const struct rule ours = {
+        "ours", {{ST_OIF, LO}, {ST_MARK, r->stamp}, {ST_NOT_TRACKED}, {ST_ACCEPT}}, false};
 
     build_sets(b, r, order);
     for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
@@ -314,7 +316,8 @@ void st_ruleset_build(struct st_nft_batch *b, const struct st_ruleset *r,
         st_nft_chain_add(b, &st_ruleset_inet, &chain, ST_NEED_NOTHING);
     }
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        add_rule(b, r, &rules[i]);
+        if (r->enforce || !rules[i].enforce)
+            add_rule(b, r, &rules[i]);
     add_rule(b, r, &stamp);
     add_rule(b, r, &ours);
 }

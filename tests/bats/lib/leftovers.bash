@@ -109,7 +109,7 @@ things_of_world() {
         find /run/netns -name 'cni-*' -o -name 'netns-*' 2>/dev/null | sed 's/^/netns /'
         # The folders for sockets are made by the first container and stay; what is in them does not.
         find "$WORLD/run" -mindepth 1 ! -path "$WORLD/run/bus.d" ! -path "$WORLD/run/.notify" \
-            ! -path "$WORLD/run/.standby" -printf 'state %P\n'
+            ! -path "$WORLD/run/.standby" ! -path "$WORLD/run/.netfilter" -printf 'state %P\n'
     } | sort -u
 }
 
