@@ -339,10 +339,10 @@ raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
 }
 
 @test "attack: a second beginning of a connection does not make its bytes count anew" {
-    use_policy "$(to limited "{ cidr: $other4, port: $sink }" 'max_bytes_per_call: 10000')"
+    use_policy "$(to limited "{ cidr: $allowed4, port: $sink }" 'max_bytes_per_call: 10000')"
     start_box CAP_NET_RAW
     by_hand '
-s = socket.create_connection(("'"$other4"'", '"$sink"'))
+s = socket.create_connection(("'"$allowed4"'", '"$sink"'))
 for i in range(10):
     s.sendall(b"x" * 5000)
     time.sleep(0.1)
