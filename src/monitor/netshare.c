@@ -2,6 +2,7 @@
 #include "monitor/netshare.h"
 
 #include "base/cleanup.h"
+#include "base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DIRECTORY ".net" /* who lists containers leaves out what begins with a dot */
@@ -95,21 +97,65 @@ int st_netshare_join(struct st_netshare *s, const char *state_dir, ino_t ns, str
     return rc < 0 ? st_fail(err, -rc, "%s: %s", s->path, strerror(-rc)) : 0;
 }
 
+static void path_of_rules(const struct st_netshare *s, char out[PATH_MAX + 8])
+{
+    snprintf(out, PATH_MAX + 8, "%s.rules", s->path);
+}
+
+int st_netshare_publish(const struct st_netshare *s, const char *rules, struct st_error *err)
+{
+    char path[PATH_MAX + 8];
+    st_auto_fd fd = -1;
+
+    path_of_rules(s, path);
+    unlink(path);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 || st_write_all(fd, rules, strlen(rules)) < 0)
+        return st_fail_errno(err, "%s", path);
+    return 0;
+}
+
+int st_netshare_rules(const struct st_netshare *s, char out[ST_NETSHARE_RULES], struct st_error *err)
+{
+    const struct timespec moment = {.tv_nsec = 10000000};
+    char path[PATH_MAX + 8];
+
+    path_of_rules(s, path);
+    for (int i = 0; i < 200; i++) {
+        ssize_t n = st_read_small_at(AT_FDCWD, path, out, ST_NETSHARE_RULES);
+
+        if (n > 0 && out[n - 1] == '.')
+            return 0;
+        nanosleep(&moment, NULL);
+    }
+    return st_fail(err, EAGAIN, "who keeps the rules of this network does not say by which; try again");
+}
+
 /* It is there as long as somebody reads. */
 bool st_netshare_take_over(struct st_netshare *s)
 {
     return settle(s) == 0 && s->keeper;
 }
 
-bool st_netshare_leave(struct st_netshare *s)
+bool st_netshare_is_last(const struct st_netshare *s)
 {
     struct pollfd p = {.fd = s->fd, .events = POLLOUT};
-    bool last = s->keeper && s->fd >= 0 && poll(&p, 1, 0) > 0 && (p.revents & POLLERR);
 
+    return s->keeper && s->fd >= 0 && poll(&p, 1, 0) > 0 && (p.revents & POLLERR);
+}
+
+void st_netshare_leave(struct st_netshare *s)
+{
+    char rules[PATH_MAX + 8];
+    bool last = st_netshare_is_last(s);
+
+    if (last) {
+        path_of_rules(s, rules);
+        unlink(rules);
+    }
     if (last && unlink(s->path) == 0) {
         *strrchr(s->path, '/') = '\0';
         rmdir(s->path); /* unless others are there */
     }
     st_close(&s->fd);
-    return last;
 }

@@ -24,17 +24,21 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <linux/netfilter.h>
+#include <linux/sockios.h>
 
 #define QUEUE 0x5a7d /* number of our queue; each namespace has its own */
 #define AT_ONCE 64   /* packets, before others get their turn */
 #define RENEW_NS 1000000000LL
+#define RETRY_NS 50000000LL
+#define RETRIES 200
 #define MAX_FLOWS 65536
-#define MAX_STREAMS 16384
+#define MAX_STREAMS 4096
 #define STREAM_BYTES 16384
 #define MAX_ADDRS 16384
 #define MAX_QUERIES 4096
@@ -373,6 +377,38 @@ static int open_sockets(struct st_network *n, struct st_error *err)
     return 0;
 }
 
+static void describe_rules(const struct st_network *n, char out[ST_NETSHARE_RULES])
+{
+    snprintf(out, ST_NETSHARE_RULES, "%s %s %d.", st_policy_sha256(n->pipeline->policy),
+             n->enforce ? "enforce" : "audit", n->raw_sockets);
+}
+
+static int publish(const struct st_network *n, struct st_error *err)
+{
+    char rules[ST_NETSHARE_RULES];
+
+    describe_rules(n, rules);
+    return st_netshare_publish(&n->share, rules, err);
+}
+
+/* Another monitor judges for us: by the same policy, or not at all. */
+static int check_keeper(const struct st_network *n, struct st_error *err)
+{
+    char ours[ST_NETSHARE_RULES], theirs[ST_NETSHARE_RULES];
+
+    if (n->share.keeper || !n->enforce)
+        return 0;
+    describe_rules(n, ours);
+    if (st_netshare_rules(&n->share, theirs, err) < 0)
+        return -err->errnum;
+    return strcmp(ours, theirs) == 0
+               ? 0
+               : st_fail(err, EPERM,
+                         "the container shares its network with one that is under another policy, mode or "
+                         "grant of "
+                         "CAP_NET_RAW, and whose monitor judges for both; give both the same");
+}
+
 /* From here on the packets of the namespace are ours to judge. */
 static int keep_rules(struct st_network *n, struct st_error *err)
 {
@@ -380,9 +416,13 @@ static int keep_rules(struct st_network *n, struct st_error *err)
     struct st_ruleset known;
     bool is_known = st_netkernel_recall(state_dir, &known);
 
+    if (publish(n, err) < 0)
+        return -err->errnum;
     n->order.like = is_known ? &known : NULL;
-    if (st_nfqueue_bind(n->queue_fd, QUEUE, !n->enforce, err) < 0 ||
-        st_ruleset_install(&n->rules, n->rules_fd, &n->order, err) < 0)
+    if (!n->bound && st_nfqueue_bind(n->queue_fd, QUEUE, !n->enforce, err) < 0)
+        return -err->errnum;
+    n->bound = true;
+    if (st_ruleset_install(&n->rules, n->rules_fd, &n->order, err) < 0)
         return -err->errnum;
     n->order.like = NULL;
     if (!is_known)
@@ -409,9 +449,11 @@ static int write_order(struct st_network *n, const struct st_order_network *o, s
                                          .dead_man = n->enforce && o->dead_man,
                                          .resolvers = n->resolvers.addrs,
                                          .n_resolvers = n->resolvers.n};
-    if (getrandom(&n->order.stamp, sizeof(n->order.stamp), 0) != (ssize_t)sizeof(n->order.stamp))
+    if (getrandom(&n->order.stamp, sizeof(n->order.stamp), 0) != (ssize_t)sizeof(n->order.stamp) ||
+        getrandom(&n->order.seal, sizeof(n->order.seal), 0) != (ssize_t)sizeof(n->order.seal))
         return st_fail_errno(err, "a random number");
     n->order.stamp |= 0x80000000u; /* none of the marks that mean something */
+    n->order.seal |= 0x80000000u;
     return 0;
 }
 
@@ -476,7 +518,7 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
     find_resolvers(n, &w->order);
     if (fstat(ns, &sb) < 0)
         return st_fail_errno(err, "the container's network namespace");
-    if (st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, err) < 0 ||
+    if (st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, err) < 0 || check_keeper(n, err) < 0 ||
         write_order(n, &w->order.network, err) < 0 || make_books(n, err) < 0 ||
         st_netns_visit(ns, enter, n, err) < 0)
         return st_wrap(err, "watch the network");
@@ -485,24 +527,47 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
     return 0;
 }
 
+void st_network_inherit(struct st_network *n, struct st_pipeline *p, struct st_watch *w)
+{
+    const struct st_ruleset_order none = {0};
+    struct st_error err = {0};
+    st_auto_fd ns = w->network < 0 ? -1 : ioctl(w->network, SIOCGSKNS);
+    struct stat sb;
+
+    n->pipeline = p;
+    n->share.fd = -1;
+    if (ns < 0 || fstat(ns, &sb) < 0 || st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, &err) < 0)
+        return;
+    st_ruleset_adopt(&n->rules, w->network, &none);
+    n->inherited = true;
+}
+
 /* The monitor that kept the rules has gone. Where nobody can keep them, what it left lets nothing by. */
+static void begin_to_keep(struct st_network *n)
+{
+    struct st_error err = {0};
+
+    n->retry_ns = 0;
+    if (keep_rules(n, &err) == 0 && st_links_ask(n->links_fd, &err) == 0) {
+        describe(n);
+        st_network_say(n, "on", n->detail);
+    } else if (err.errnum == EPERM && ++n->retries < RETRIES) {
+        n->retry_ns =
+            st_now_mono_ns() + RETRY_NS; /* its processes hold what we need, and are on their way out */
+    } else {
+        st_network_say(n, "degraded", err.msg);
+    }
+}
+
 static void on_keeper_gone(void *ctx, uint32_t events)
 {
     struct st_network *n = ctx;
-    struct st_error err = {0};
 
     (void)events;
     st_loop_remove(n->loop, n->share.fd);
-    if (st_netshare_take_over(&n->share)) {
-        if (keep_rules(n, &err) == 0 && st_links_ask(n->links_fd, &err) == 0) {
-            describe(n);
-            st_network_say(n, "on", n->detail);
-        } else {
-            st_network_say(n, "degraded", err.msg);
-        }
-        return;
-    }
-    if (n->share.fd < 0 || st_loop_add(n->loop, "keeper", n->share.fd, EPOLLIN, on_keeper_gone, n) < 0)
+    if (st_netshare_take_over(&n->share))
+        begin_to_keep(n);
+    else if (n->share.fd < 0 || st_loop_add(n->loop, "keeper", n->share.fd, EPOLLIN, on_keeper_gone, n) < 0)
         st_network_say(n, "degraded", "nobody keeps the rules of the network: nothing leaves");
 }
 
@@ -540,11 +605,16 @@ void st_network_reconsider(struct st_network *n)
         st_ruleset_close_all(&n->rules, &err);
 }
 
+static int64_t sooner(int64_t a, int64_t b)
+{
+    return a <= 0 ? b : b <= 0 || a < b ? a : b;
+}
+
 int64_t st_network_deadline(const struct st_network *n)
 {
-    if (n->n_waiting && (!n->renew_ns || n->check_ns < n->renew_ns))
-        return n->check_ns;
-    return n->renew_ns ? n->renew_ns : -1;
+    int64_t next = sooner(sooner(n->renew_ns, n->retry_ns), n->n_waiting ? n->check_ns : 0);
+
+    return next > 0 ? next : -1;
 }
 
 void st_network_tick(struct st_network *n)
@@ -556,6 +626,8 @@ void st_network_tick(struct st_network *n)
         st_network_lose_patience(n);
         n->check_ns = now + RENEW_NS;
     }
+    if (n->retry_ns && now >= n->retry_ns)
+        begin_to_keep(n);
     if (!n->renew_ns || now < n->renew_ns)
         return;
     st_ruleset_renew(&n->rules, &err);
@@ -575,12 +647,15 @@ void st_network_close(struct st_network *n)
     struct st_error err = {0};
     int *const fds[] = {&n->queue_fd, &n->events_fd, &n->dump_fd, &n->links_fd, &n->frames_fd, &n->rules_fd};
 
-    if (!n->on)
+    if (!n->on && !n->inherited)
         return;
-    if (st_netshare_leave(&n->share))
+    if (st_netshare_is_last(&n->share))
         st_ruleset_remove(&n->rules, &err);
-    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+    for (size_t i = 0; !n->inherited && i < sizeof(fds) / sizeof(fds[0]); i++)
         st_close(fds[i]);
+    st_netshare_leave(&n->share);
+    if (n->inherited)
+        return;
     st_names_free(n->names);
     st_flow_book_free(n->book);
     st_flows_free(n->streams);

@@ -30,7 +30,9 @@ struct st_network {
     struct st_pipeline *pipeline;
     struct st_loop *loop;
     bool on, failed;
-    bool enforce; /* else everything passes, and is recorded */
+    bool bound;     /* the queue is */
+    bool inherited; /* of a worker that was lost: only to be taken away */
+    bool enforce;   /* else everything passes, and is recorded */
     int rules_fd, queue_fd, events_fd, dump_fd, links_fd, frames_fd;
     struct st_raw_reply replies;
     struct st_netshare share; /* with monitors of the same namespace: one keeps the rules */
@@ -51,6 +53,8 @@ struct st_network {
     int64_t looked_ms; /* since then that many open files were looked at, to find whose a flow is */
     unsigned looked;
     int64_t renew_ns; /* the dead man's switch; 0: there is none */
+    int64_t retry_ns; /* become the keeper; 0: not about to */
+    unsigned retries;
     int64_t check_ns; /* look after flows whose first packets wait; 0: there are none */
     size_t n_waiting, n_held;
     uint64_t unread;  /* messages of the kernel that we could not read */
@@ -68,6 +72,10 @@ struct st_network {
  * (host network, CAP_NET_ADMIN), the container must not start. Not on: there is nothing to watch, detail says
  * why. */
 int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch *w, struct st_error *err);
+/* After the loss of a worker: what it had installed lets nothing by any more, and is to be taken away in the
+ * end. */
+void st_network_inherit(struct st_network *n, struct st_pipeline *p, struct st_watch *w);
+
 int st_network_attach(struct st_network *n, struct st_loop *loop, struct st_error *err);
 
 /* The policy is another: what was decided for good is asked again. */

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_HOPS 32     /* what ends on the way is for us, and not for the server */
-#define MAX_WAITING 32    /* packets of one flow */
+#define LEAST_HOPS 32  /* what ends on the way is for us, and not for the server */
+#define MAX_WAITING 32 /* packets of one flow */
 #define MAX_WAITING_BYTES 32768
 #define PATIENCE_MS 10000 /* from the first of them on */
 

@@ -192,7 +192,9 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     if (st_pipeline_fold(&w->pipeline, err) < 0)
         return -err->errnum;
     /* It reads a file of the container's, which nobody could answer for once files are watched. */
-    if (!w->loss && open_network(w, err) < 0)
+    if (w->loss)
+        st_network_inherit(&w->network, &w->pipeline, w->watch);
+    else if (open_network(w, err) < 0)
         return -err->errnum;
     if (w->watch->fan >= 0 && open_files(w, err) < 0)
         return -err->errnum;

@@ -431,6 +431,18 @@ start_joined() {
     retry_until unplugged 2
 }
 
+@test "a container that would join the network of one under another policy is not started, with the reason" {
+    use_policy "$(to address "{ cidr: $other4, port: $sink }")"
+    start_box
+    use_policy "$(to address "{ cidr: $allowed4, port: $sink }")"
+    run start_joined
+    [ "$status" -ne 0 ]
+    [[ $output == *"under another policy"* ]]
+    says ok connect "$other4" "$sink" hello
+    runtime delete --force "$(id_of second)" || true
+    remove_box
+}
+
 @test "two containers have two networks and two policies" {
     write_net_policy one "$(to address "{ cidr: $other4, port: $sink }")"
     write_net_policy two "$(to address "{ cidr: $allowed4, port: $sink }")"

@@ -81,7 +81,7 @@ int nf_world_open(void **state)
     char command[256];
 
     *w = (struct nf_world){.rules_fd = -1, .queue_fd = -1};
-    w->order = (struct st_ruleset_order){.queue = QUEUE, .enforce = true, .stamp = STAMP};
+    w->order = (struct st_ruleset_order){.queue = QUEUE, .enforce = true, .stamp = STAMP, .seal = ~STAMP};
     start_keeper(w);
     if (unshare(CLONE_NEWNET) < 0)
         fail_msg("a network namespace of our own: %s (these tests run as root)", strerror(errno));

@@ -186,13 +186,13 @@ static void immediate(struct nftnl_rule *r, uint32_t value)
     nftnl_expr_set(e, NFTNL_EXPR_IMM_DATA, &value, sizeof(value));
 }
 
-static void set_mark(struct nftnl_rule *r, uint32_t value)
+static void set_meta(struct nftnl_rule *r, uint32_t key, uint32_t value)
 {
     struct nftnl_expr *e;
 
     immediate(r, value);
     e = put(r, "meta");
-    nftnl_expr_set_u32(e, NFTNL_EXPR_META_KEY, NFT_META_MARK);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_META_KEY, key);
     nftnl_expr_set_u32(e, NFTNL_EXPR_META_SREG, REG);
 }
 
@@ -285,6 +285,7 @@ static const struct question {
     [ST_OIF] = {LOAD_META, NFT_META_OIF, COMPARE_32},
     [ST_IIF] = {LOAD_META, NFT_META_IIF, COMPARE_32},
     [ST_MARK] = {LOAD_META, NFT_META_MARK, COMPARE_32},
+    [ST_PRIORITY] = {LOAD_META, NFT_META_PRIORITY, COMPARE_32},
     [ST_LENGTH] = {LOAD_META, NFT_META_LEN, COMPARE_32},
     [ST_HOP_LIMIT] = {LOAD_NETWORK_BYTE, 7, COMPARE_8},
     [ST_ICMP6_IN] = {LOAD_TRANSPORT_BYTE, 0, COMPARE_SET},
@@ -336,7 +337,8 @@ static void ask_more(struct nftnl_rule *r, const struct st_step *s)
 static void act(struct nftnl_rule *r, const struct st_step *s)
 {
     switch ((int)s->is) {
-    case ST_SET_MARK: set_mark(r, s->value); break;
+    case ST_SET_MARK: set_meta(r, NFT_META_MARK, s->value); break;
+    case ST_SET_PRIORITY: set_meta(r, NFT_META_PRIORITY, s->value); break;
     case ST_SET_CT_MARK: set_ct_mark(r, s->value); break;
     case ST_SET_CT_FROM_MARK: copy_mark(r); break;
     case ST_NOT_TRACKED: put(r, "notrack"); break;

@@ -15,6 +15,7 @@ enum st_step_is {
     ST_IIF,        /* value */
     ST_MARK,       /* value */
     ST_MARK_ANY,   /* other than 0 */
+    ST_PRIORITY,   /* value */
     ST_LENGTH,     /* value: of all of it, in this hook */
     ST_DADDR6_TOP, /* value, mask: the first two bytes of the destination */
     ST_HOP_LIMIT,  /* value: of IPv6 */
@@ -34,6 +35,7 @@ enum st_step_is {
     ST_CT_DST_PORT,  /* value, likewise */
     /* what is done */
     ST_SET_MARK,         /* value */
+    ST_SET_PRIORITY,     /* value */
     ST_SET_CT_MARK,      /* value */
     ST_SET_CT_FROM_MARK, /* the flow's mark is the packet's */
     ST_NOT_TRACKED,      /* it is of no flow */

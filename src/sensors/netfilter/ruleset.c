@@ -78,6 +78,7 @@ void st_ruleset_adopt(struct st_ruleset *r, int fd, const struct st_ruleset_orde
                              .enforce = order->enforce,
                              .dead_man = order->dead_man,
                              .stamp = order->stamp,
+                             .seal = order->seal,
                              .owner = true,
                              .native_queue = true,
                              .egress = true,

@@ -27,9 +27,11 @@ struct st_ruleset;
 
 struct st_ruleset_order {
     uint16_t queue;
-    bool enforce;   /* false: audit: what nobody reads or judges goes through */
-    bool dead_man;  /* needs st_ruleset_renew() each second */
-    uint32_t stamp; /* random, not 0, known to nobody: what has not passed our rules does not bear it */
+    bool enforce;  /* false: audit: what nobody reads or judges goes through */
+    bool dead_man; /* needs st_ruleset_renew() each second */
+    /* Both random, not 0, known to nobody: what has not passed our rules does not bear them. One is the mark,
+     * the other the priority: a packet socket could try all values of one. */
+    uint32_t stamp, seal;
     const struct st_addr *resolvers;
     size_t n_resolvers;
     /* Another one, of whatever namespace: what the kernel could not do there is not tried again, as each try
@@ -41,7 +43,7 @@ struct st_ruleset {
     int fd; /* borrowed */
     uint16_t queue;
     bool enforce, dead_man;
-    uint32_t stamp;
+    uint32_t stamp, seal;
     /* What the kernel could. */
     bool owner;        /* nobody else can change the rules, and they stay when we die */
     bool native_queue; /* else by the target of iptables */

@@ -261,7 +261,7 @@ static const struct rule {
     /* What comes in: answers of resolvers, and new flows. A mark is worth nothing here either, and what is
      * looped back (multicast) sheds its stamp before anybody can read it. By lo a refusal of ours comes, too.
      */
-    {"input", {{ST_SET_MARK, 0}}},
+    {"input", {{ST_SET_MARK, 0}, {ST_SET_PRIORITY, 0}}},
     {"input", {{ST_IIF, LO}, {ST_ACCEPT}}},
     {"input", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
     {"input", {{ST_CT_STATE, NEW}, {ST_QUEUE}}},
@@ -302,7 +302,7 @@ static void add_rule(struct st_nft_batch *b, const struct st_ruleset *r, const s
 void st_ruleset_build(struct st_nft_batch *b, const struct st_ruleset *r,
                       const struct st_ruleset_order *order)
 {
-    const struct rule stamp = {"stamp", {{ST_SET_MARK, r->stamp}}, false};
+    const struct rule stamp = {"stamp", {{ST_SET_MARK, r->stamp}, {ST_SET_PRIORITY, r->seal}}, false};
     /* Answers that we make in a resolver's name: as the beginning of a flow they would make all that the
      * container sends there an answer. */
     const struct rule ours = {
@@ -330,7 +330,9 @@ void st_ruleset_build(struct st_nft_batch *b, const struct st_ruleset *r,
 void st_ruleset_build_guard(struct st_nft_batch *b, const struct st_ruleset *r, const char *device)
 {
     /* What is stamped sheds it here: behind us a packet socket may look at it. */
-    const struct st_step stamped[] = {{ST_MARK, r->stamp}, {ST_SET_MARK, 0}, {ST_ACCEPT}, {ST_STEP_END}};
+    const struct st_step stamped[] = {{ST_MARK, r->stamp}, {ST_PRIORITY, r->seal},
+                                      {ST_SET_MARK, 0},    {ST_SET_PRIORITY, 0},
+                                      {ST_ACCEPT},         {ST_STEP_END}};
     const struct st_step arp[] = {{ST_LENGTH, ETHERNET_ARP}, {ST_ARP_FRAME}, {ST_ACCEPT}, {ST_STEP_END}};
     const struct st_step log[] = {{ST_LOG, ST_NFLOG_GROUP, LOG_BYTES}, {ST_STEP_END}};
     const struct st_step drop[] = {{ST_COUNT}, {r->enforce ? ST_DROP : ST_ACCEPT}, {ST_STEP_END}};
