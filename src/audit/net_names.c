@@ -11,8 +11,8 @@ struct word {
 };
 
 static const struct word protocols[] = {
-    {IPPROTO_ICMP, "icmp"},    {IPPROTO_IGMP, "igmp"}, {IPPROTO_TCP, "tcp"},         {IPPROTO_UDP, "udp"},
-    {IPPROTO_DCCP, "dccp"},    {IPPROTO_GRE, "gre"},   {IPPROTO_ESP, "esp"},         {IPPROTO_AH, "ah"},
+    {IPPROTO_ICMP, "icmp"},     {IPPROTO_IGMP, "igmp"}, {IPPROTO_TCP, "tcp"},         {IPPROTO_UDP, "udp"},
+    {IPPROTO_DCCP, "dccp"},     {IPPROTO_GRE, "gre"},   {IPPROTO_ESP, "esp"},         {IPPROTO_AH, "ah"},
     {IPPROTO_ICMPV6, "icmpv6"}, {IPPROTO_SCTP, "sctp"}, {IPPROTO_UDPLITE, "udplite"},
 };
 

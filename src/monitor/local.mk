@@ -33,6 +33,7 @@ libmonitor_a_SOURCES = \
 	%D%/network_end.c \
 	%D%/network_flow.c \
 	%D%/network_name.c \
+	%D%/network_open.c \
 	%D%/news.c %D%/news.h \
 	%D%/opened.c %D%/opened.h \
 	%D%/order.c %D%/order.h \

@@ -1,48 +1,27 @@
-/* network: see network.h. Opening and closing, and which packet is whose business. */
+/* network: see network.h. Which packet is whose business, and the end. */
 #include "monitor/network_private.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/io.h"
 #include "base/mem.h"
-#include "monitor/netkernel.h"
 #include "monitor/record.h"
 #include "sensors/net/checksum.h"
 #include "sensors/net/cursor.h"
 #include "sensors/net/packet_reply.h"
-#include "sensors/netfilter/conntrack.h"
-#include "sensors/netfilter/netns.h"
 #include "sensors/netfilter/nflog.h"
-#include "sensors/netfilter/nfsock.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <linux/openat2.h>
 #include <netinet/in.h> /* before what the kernel has of the same */
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include <linux/netfilter.h>
-#include <linux/sockios.h>
 
-#define QUEUE 0x5a7d /* number of our queue; each namespace has its own */
-#define AT_ONCE 64   /* packets, before others get their turn */
-#define RENEW_NS 1000000000LL
+#define AT_ONCE 64 /* packets, before others get their turn */
 #define RETRY_NS 50000000LL
 #define RETRIES 200
-#define MAX_FLOWS 65536
-#define MAX_STREAMS 4096
-#define STREAM_BYTES 16384
-#define MAX_ADDRS 16384
-#define MAX_QUERIES 4096
-#define MAX_SUFFIXES 1024
 
 int64_t st_network_now_ms(void)
 {
@@ -51,7 +30,7 @@ int64_t st_network_now_ms(void)
 
 void st_network_accept(struct st_network *n, uint32_t id, uint32_t mark)
 {
-    st_nfqueue_verdict(n->queue_fd, QUEUE, id, true, mark);
+    st_nfqueue_verdict(n->queue_fd, ST_NETWORK_QUEUE, id, true, mark);
 }
 
 uint8_t *st_network_copy(const struct st_arrival *a)
@@ -72,7 +51,7 @@ uint8_t *st_network_copy(const struct st_arrival *a)
 
 void st_network_accept_copy(struct st_network *n, uint32_t id, uint32_t mark, const uint8_t *copy, size_t len)
 {
-    if (st_nfqueue_replace(n->queue_fd, QUEUE, id, mark, copy, len) < 0)
+    if (st_nfqueue_replace(n->queue_fd, ST_NETWORK_QUEUE, id, mark, copy, len) < 0)
         st_network_drop(n, id);
 }
 
@@ -85,7 +64,7 @@ void st_network_accept_seen(struct st_network *n, const struct st_arrival *a, ui
 
 void st_network_drop(struct st_network *n, uint32_t id)
 {
-    st_nfqueue_verdict(n->queue_fd, QUEUE, id, false, 0);
+    st_nfqueue_verdict(n->queue_fd, ST_NETWORK_QUEUE, id, false, 0);
 }
 
 void st_network_abandon(struct st_network *n, const struct st_arrival *a)
@@ -262,294 +241,14 @@ static void on_links(void *ctx, uint32_t events)
         st_links_ask(n->links_fd, &err);
 }
 
-/* ---- may it be? ---- */
-
-/* Could the policy refuse anything here? */
-static bool limits_network(const struct st_policy *policy)
-{
-    const struct st_policy_defaults *d = st_policy_defaults(policy);
-    const struct st_rule *rules;
-    size_t count = st_policy_rules(policy, &rules);
-
-    for (size_t i = 0; i < count; i++)
-        if (rules[i].type == ST_RULE_EGRESS || rules[i].type == ST_RULE_INGRESS ||
-            rules[i].type == ST_RULE_DNS)
-            return true;
-    return d->egress != ST_ALLOW || d->ingress != ST_ALLOW || d->dns != ST_ALLOW;
-}
-
-static void look_at_policy(struct st_network *n)
-{
-    const struct st_rule *rules;
-    size_t count = st_policy_rules(n->pipeline->policy, &rules);
-
-    n->limits = false;
-    n->simple = true;
-    for (size_t i = 0; i < count; i++) {
-        n->limits |= rules[i].type == ST_RULE_EGRESS &&
-                     (rules[i].max_bytes_per_call >= 0 || rules[i].max_bytes_total >= 0);
-        n->simple &= rules[i].type < ST_RULE_MATCH;
-    }
-}
-
-static bool is_hosts(int ns)
-{
-    struct stat own, theirs;
-
-    return stat("/proc/self/ns/net", &own) == 0 && fstat(ns, &theirs) == 0 && own.st_dev == theirs.st_dev &&
-           own.st_ino == theirs.st_ino;
-}
-
-static int check_grants(struct st_network *n, const struct st_order_network *o, int ns, struct st_error *err)
-{
-    const struct st_policy *policy = n->pipeline->policy;
-    bool limited = n->enforce && limits_network(policy);
-
-    if (is_hosts(ns)) {
-        if (limited && !o->let_host)
-            return st_fail(
-                err, EPERM,
-                "the container shares the host's network, where nothing is ever filtered, and policy '%s' "
-                "limits connections; give it a network of its own, or set host_network: allow",
-                st_policy_name(policy));
-        snprintf(n->detail, sizeof(n->detail), "the container shares the host's network: not watched");
-        return 1;
-    }
-    if (limited && o->net_admin && !o->let_net_admin)
-        return st_fail(err, EPERM,
-                       "the container is granted CAP_NET_ADMIN (privileged?), with which it could leave its "
-                       "network, and "
-                       "policy '%s' limits connections; do not grant it, or set net_admin: allow",
-                       st_policy_name(policy));
-    return 0;
-}
-
-/* ---- resolvers ---- */
-
-/* As the container will see it. A file of the image is not believed: only what an engine has mounted there.
- */
-static int open_resolv_conf(const struct st_order *o)
-{
-    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-    char root[PATH_MAX + 32];
-    st_auto_fd dir = -1, fd = -1;
-    struct statx sx;
-
-    snprintf(root, sizeof(root), "/proc/%d/root%s", (int)o->pid, o->rootfs);
-    dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    fd = dir < 0 ? -1 : (int)syscall(SYS_openat2, dir, "etc/resolv.conf", &how, sizeof(how));
-    if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_TYPE, &sx) < 0 || !S_ISREG(sx.stx_mode) ||
-        !(sx.stx_attributes & STATX_ATTR_MOUNT_ROOT))
-        return -1;
-    return st_steal_fd(&fd);
-}
-
-static void find_resolvers(struct st_network *n, const struct st_order *o)
-{
-    st_auto_buf text = ST_BUF_INIT;
-    st_auto_fd fd = -1;
-
-    for (size_t i = 0; i < o->network.n_resolvers && n->resolvers.n < ST_RESOLVERS_MAX; i++)
-        if (st_addr_parse(st_str(o->network.resolvers[i]), &n->resolvers.addrs[n->resolvers.n]))
-            n->resolvers.n++;
-    if (n->resolvers.n)
-        return;
-    fd = open_resolv_conf(o);
-    if (fd >= 0 && st_read_fd(fd, ST_RESOLVERS_TEXT_MAX, &text, NULL) >= 0)
-        st_resolvers_read((struct st_str){text.data, text.len}, &n->resolvers);
-}
-
-/* ---- opening ---- */
-
-static int open_sockets(struct st_network *n, struct st_error *err)
-{
-    struct st_sock_tables tables;
-
-    if ((n->rules_fd = st_nfsock_open(0, err)) < 0 ||
-        (n->queue_fd = st_nfsock_open(ST_NFQUEUE_BUFFER, err)) < 0 ||
-        (n->events_fd = st_conntrack_open(err)) < 0 || (n->dump_fd = st_nfsock_open(0, err)) < 0 ||
-        (n->links_fd = st_links_open(err)) < 0 ||
-        (n->share.keeper && (n->frames_fd = st_nflog_open(err)) < 0) ||
-        st_raw_reply_open(&n->replies, n->order.stamp, err) < 0 || st_sock_tables_open(&tables, err) < 0)
-        return -err->errnum;
-    n->owners = st_sock_owners_new(&tables, n->pipeline->watch->cgroup.dirfd);
-    return 0;
-}
-
-static void describe_rules(const struct st_network *n, char out[ST_NETSHARE_RULES])
-{
-    snprintf(out, ST_NETSHARE_RULES, "%s %s %d.", st_policy_sha256(n->pipeline->policy),
-             n->enforce ? "enforce" : "audit", n->raw_sockets);
-}
-
-static int publish(const struct st_network *n, struct st_error *err)
-{
-    char rules[ST_NETSHARE_RULES];
-
-    describe_rules(n, rules);
-    return st_netshare_publish(&n->share, rules, err);
-}
-
-/* Another monitor judges for us: by the same policy, or not at all. */
-static int check_keeper(const struct st_network *n, struct st_error *err)
-{
-    char ours[ST_NETSHARE_RULES], theirs[ST_NETSHARE_RULES];
-
-    if (n->share.keeper || !n->enforce)
-        return 0;
-    describe_rules(n, ours);
-    if (st_netshare_rules(&n->share, theirs, err) < 0)
-        return -err->errnum;
-    return strcmp(ours, theirs) == 0
-               ? 0
-               : st_fail(err, EPERM,
-                         "the container shares its network with one that is under another policy, mode or "
-                         "grant of "
-                         "CAP_NET_RAW, and whose monitor judges for both; give both the same");
-}
-
-/* From here on the packets of the namespace are ours to judge. */
-static int keep_rules(struct st_network *n, struct st_error *err)
-{
-    const char *state_dir = n->pipeline->watch->order.state_dir;
-    struct st_ruleset known;
-    bool is_known = st_netkernel_recall(state_dir, &known);
-
-    if (publish(n, err) < 0)
-        return -err->errnum;
-    n->order.like = is_known ? &known : NULL;
-    if (!n->bound && st_nfqueue_bind(n->queue_fd, QUEUE, !n->enforce, err) < 0)
-        return -err->errnum;
-    n->bound = true;
-    if (st_ruleset_install(&n->rules, n->rules_fd, &n->order, err) < 0)
-        return -err->errnum;
-    n->order.like = NULL;
-    if (!is_known)
-        st_netkernel_keep(state_dir, &n->rules);
-    if (n->order.dead_man)
-        n->renew_ns = st_now_mono_ns() + RENEW_NS;
-    return 0;
-}
-
-/* What needs to be in the namespace, or more capabilities than a worker keeps. */
-static int enter(void *ctx, struct st_error *err)
-{
-    struct st_network *n = ctx;
-
-    if (st_conntrack_enable(err) < 0 || open_sockets(n, err) < 0)
-        return -err->errnum;
-    return n->share.keeper ? keep_rules(n, err) : 0;
-}
-
-static int write_order(struct st_network *n, const struct st_order_network *o, struct st_error *err)
-{
-    n->order = (struct st_ruleset_order){.queue = QUEUE,
-                                         .enforce = n->enforce,
-                                         .dead_man = n->enforce && o->dead_man,
-                                         .resolvers = n->resolvers.addrs,
-                                         .n_resolvers = n->resolvers.n};
-    if (getrandom(&n->order.stamp, sizeof(n->order.stamp), 0) != (ssize_t)sizeof(n->order.stamp) ||
-        getrandom(&n->order.seal, sizeof(n->order.seal), 0) != (ssize_t)sizeof(n->order.seal))
-        return st_fail_errno(err, "a random number");
-    n->order.stamp |= 0x80000000u; /* none of the marks that mean something */
-    n->order.seal |= 0x80000000u;
-    return 0;
-}
-
-static int make_books(struct st_network *n, struct st_error *err)
-{
-    uint64_t seed;
-
-    if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
-        return st_fail_errno(err, "a random number");
-    n->names = st_names_new(MAX_ADDRS);
-    n->book = st_flow_book_new(MAX_FLOWS);
-    n->streams = st_flows_new(MAX_STREAMS, STREAM_BYTES);
-    n->asked = st_dns_asked_new(MAX_QUERIES);
-    n->tally = st_dns_tally_new(MAX_SUFFIXES, seed);
-    return 0;
-}
-
-static void describe(struct st_network *n)
-{
-    char text[ST_ADDR_TEXT_SIZE];
-    int at;
-
-    if (!n->share.keeper) {
-        snprintf(
-            n->detail, sizeof(n->detail),
-            "shares its network with a container whose monitor judges for both: see the trace of that one");
-        return;
-    }
-    at = snprintf(n->detail, sizeof(n->detail),
-                  "%s queue, table %s; resolvers:", n->rules.native_queue ? "nft" : "xt",
-                  n->rules.owner ? "owned and kept" : "kept");
-    for (size_t i = 0; i < n->resolvers.n && at > 0 && (size_t)at < sizeof(n->detail); i++) {
-        st_addr_format(&n->resolvers.addrs[i], text);
-        at += snprintf(n->detail + at, sizeof(n->detail) - (size_t)at, " %s", text);
-    }
-    if (!n->resolvers.n)
-        snprintf(n->detail + at, sizeof(n->detail) - (size_t)at, " none");
-}
-
-int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch *w, struct st_error *err)
-{
-    struct stat sb;
-    st_auto_fd ns = -1;
-    char path[48];
-    int rc;
-
-    n->pipeline = p;
-    n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = n->frames_fd = -1;
-    n->replies = (struct st_raw_reply)ST_RAW_REPLY_NONE;
-    n->enforce = st_policy_mode(p->policy) == ST_MODE_ENFORCE;
-    snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)w->order.pid);
-    ns = open(path, O_RDONLY | O_CLOEXEC);
-    if (ns < 0)
-        return st_fail_errno(err, "the container's network namespace");
-    rc = check_grants(n, &w->order.network, ns, err);
-    if (rc != 0)
-        return rc < 0 ? rc : 0;
-    n->raw_sockets = w->order.network.net_raw;
-    n->inner_names = w->order.network.inner_names;
-    st_watch_members(w, &n->members);
-    look_at_policy(n);
-    find_resolvers(n, &w->order);
-    if (fstat(ns, &sb) < 0)
-        return st_fail_errno(err, "the container's network namespace");
-    if (st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, err) < 0 || check_keeper(n, err) < 0 ||
-        write_order(n, &w->order.network, err) < 0 || make_books(n, err) < 0 ||
-        st_netns_visit(ns, enter, n, err) < 0)
-        return st_wrap(err, "watch the network");
-    describe(n);
-    n->on = true;
-    return 0;
-}
-
-void st_network_inherit(struct st_network *n, struct st_pipeline *p, struct st_watch *w)
-{
-    const struct st_ruleset_order none = {0};
-    struct st_error err = {0};
-    st_auto_fd ns = w->network < 0 ? -1 : ioctl(w->network, SIOCGSKNS);
-    struct stat sb;
-
-    n->pipeline = p;
-    n->share.fd = -1;
-    if (ns < 0 || fstat(ns, &sb) < 0 || st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, &err) < 0)
-        return;
-    st_ruleset_adopt(&n->rules, w->network, &none);
-    n->inherited = true;
-}
-
 /* The monitor that kept the rules has gone. Where nobody can keep them, what it left lets nothing by. */
 static void begin_to_keep(struct st_network *n)
 {
     struct st_error err = {0};
 
     n->retry_ns = 0;
-    if (keep_rules(n, &err) == 0 && st_links_ask(n->links_fd, &err) == 0) {
-        describe(n);
+    if (st_network_keep_rules(n, &err) == 0 && st_links_ask(n->links_fd, &err) == 0) {
+        st_network_describe(n);
         st_network_say(n, "on", n->detail);
     } else if (err.errnum == EPERM && ++n->retries < RETRIES) {
         n->retry_ns =
@@ -597,7 +296,7 @@ void st_network_reconsider(struct st_network *n)
 
     if (!n->on)
         return;
-    look_at_policy(n);
+    st_network_look_at_policy(n);
     /* Rules are known by their place: that has changed. */
     for (struct st_flow_entry *e = st_flow_book_first(n->book); e; e = st_flow_book_next(e))
         st_network_reassess(n, e);
@@ -624,14 +323,14 @@ void st_network_tick(struct st_network *n)
 
     if (n->n_waiting && now >= n->check_ns) {
         st_network_lose_patience(n);
-        n->check_ns = now + RENEW_NS;
+        n->check_ns = now + ST_NETWORK_RENEW_NS;
     }
     if (n->retry_ns && now >= n->retry_ns)
         begin_to_keep(n);
     if (!n->renew_ns || now < n->renew_ns)
         return;
     st_ruleset_renew(&n->rules, &err);
-    n->renew_ns = now + RENEW_NS;
+    n->renew_ns = now + ST_NETWORK_RENEW_NS;
 }
 
 void st_network_cut(struct st_network *n)

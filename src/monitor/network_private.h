@@ -5,6 +5,9 @@
 #include "policy/rule.h"
 #include "sensors/net/packet.h"
 
+#define ST_NETWORK_QUEUE 0x5a7d /* number of our queue; each namespace has its own */
+#define ST_NETWORK_RENEW_NS 1000000000LL
+
 /* Of struct st_flow_entry. */
 enum st_flow_stage {
     ST_FLOW_HELD = 1, /* a person is asked about it */
@@ -25,6 +28,11 @@ struct st_arrival {
 };
 
 int64_t st_network_now_ms(void);
+
+/* network_open.c: from here on the packets of the namespace are ours to judge. */
+int st_network_keep_rules(struct st_network *n, struct st_error *err);
+void st_network_look_at_policy(struct st_network *n);
+void st_network_describe(struct st_network *n);
 
 /* Answers to the queue. */
 void st_network_accept(struct st_network *n, uint32_t id, uint32_t mark);

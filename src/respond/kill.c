@@ -65,8 +65,8 @@ static void kill_listed(const struct st_cgroup *cg)
     }
 }
 
-/* cgroup.kill is one stroke, which no fork outruns; but it signals the first thread of each process, and where
- * that has ended alone the others do not hear of it: they are killed one by one. */
+/* cgroup.kill is one stroke, which no fork outruns; but it signals the first thread of each process, and
+ * where that has ended alone the others do not hear of it: they are killed one by one. */
 static void kill_once(const struct st_cgroup *cg, int init_pidfd, bool again)
 {
     if (init_pidfd >= 0)
