@@ -85,10 +85,13 @@ EXTRA_DIST += \
 	%D%/bench/measure.py \
 	%D%/bench/start.sh \
 	%D%/bench/freeze.sh \
-	%D%/bench/freeze_trials.py
+	%D%/bench/freeze_trials.py \
+	%D%/bench/net.sh \
+	%D%/bench/net_load.py \
+	%D%/bench/net_rounds.py
 
 # runc's own suite, by runc and through us, compared; and what we add to a start.
-.PHONY: check-runc check-vm bench-start bench-freeze
+.PHONY: check-runc check-vm bench-start bench-freeze bench-net
 # make check-vm VM=PROGRAM [SUITES="bookworm trixie"] [VM_FILES="lifecycle.bats …"]: see vm/run.sh.
 check-vm: all %D%/attack/attack %D%/attack/net %D%/attack/marker %D%/attack/storm %D%/attack/monitor-with-faults
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/vm/run.sh "$(VM)" $(SUITES) -- $(VM_FILES)
@@ -100,6 +103,8 @@ tests_bench_nothing_SOURCES = %D%/bench/nothing.c
 tests_bench_nothing_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
 bench-start: all %D%/bench/nothing
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/start.sh $(BENCH_FLAGS)
+bench-net: all %D%/attack/net
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/net.sh $(BENCH_FLAGS)
 bench-freeze: all %D%/attack/marker
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/freeze.sh $(BENCH_FLAGS)
 
