@@ -564,7 +564,9 @@ print(s.recv(4096).decode())' "$(socket_of box)" | jq -e '.error.code == "too_lo
     ended box
 }
 
+# Its only clock is the dead man's switch of the network.
 @test "a monitor that waits does not wake up" {
+    configure dead_man_switch false
     make_container box sleep 1000
     start_detached box
     start_watch all
@@ -577,6 +579,7 @@ print(s.recv(4096).decode())' "$(socket_of box)" | jq -e '.error.code == "too_lo
         [ "$one" = "$(grep ^voluntary "/proc/$worker/status")" ]
     }
     retry_until is_idle
+    configure dead_man_switch true
     ended box
 }
 
