@@ -201,6 +201,8 @@ static void put_question(struct st_network *n, const struct st_arrival *a, const
     st_auto_operation op = {.answerer = answer, .ctx = q, .fd = -1};
     enum state state = WAITS;
 
+    /* Where the question lives on, this is taken back before we return. */
+    /* cppcheck-suppress autoVariables */
     q->state = &state;
     if (n->n_held >= MAX_HELD)
         st_pipeline_refuse(n->pipeline, ev, &op, "too many connections wait for a person already");

@@ -305,7 +305,7 @@ static int pulse_of_connections(const struct place *to)
     for (bool said = false;;) {
         int fd = socket(to->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-        connect(fd, &to->any, to->len);
+        (void)connect(fd, &to->any, to->len);
         nanosleep(&pulse_pause, NULL);
         if (!said && send(fd, "pulse\n", 6, MSG_NOSIGNAL) == 6)
             said = say_result(0) == 0;
@@ -331,7 +331,7 @@ static int net_pulse(int argc, char **argv)
             return say_result(fd);
     } else {
         fd = socket(to.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        connect(fd, &to.any, to.len);
+        (void)connect(fd, &to.any, to.len);
     }
     for (unsigned n = 0;; n++) {
         int len = snprintf(text, sizeof(text), "pulse %u\n", n);
