@@ -46,7 +46,7 @@ find "$build/tests/attack" -maxdepth 1 -type f -executable -exec cp {} "$payload
 cp "$build"/hooks/*.json "$payload/build/hooks/"
 mkdir -p "$payload/build/src/shim"
 cp "$build/src/shim/landlock-helper" "$payload/build/src/shim/"
-ldd "$build/sandtrace" | awk '/=> \// { print $3 }' | grep -v '/libc\.so' | xargs -I{} cp -L {} "$payload/lib/"
+ldd "$build/sandtrace" "$build/sandtrace-monitor" | awk '/=> \// { print $3 }' | grep -v '/libc\.so' | xargs -I{} cp -L {} "$payload/lib/"
 pack_tools "$payload/tools.tar"
 
 failed=0
@@ -59,6 +59,8 @@ for suite in "${suites[@]}"; do
         [ ! -e "$here/$file" ] || dir=vm
         "$vm" -i systemd -t "${VM_SECONDS:-3000}" "$suite" "$payload" "
             tar -C / --skip-old-files --keep-directory-symlink -xf tools.tar; rm tools.tar; ldconfig
+            # The monitor has no environment: what the machine lacks is where every program looks.
+            for lib in lib/*; do ldconfig -p | grep -q \"\${lib#lib/}\" || cp \$lib /usr/local/lib/; done; ldconfig
             export LD_LIBRARY_PATH=\$PWD/lib ST_SRCDIR=\$PWD/src ST_BUILDDIR=\$PWD/build
             export ST_FLOOD_SECONDS=20 ST_FLOOD_EVERY=50
             uname -r; bats --tap src/tests/$dir/$file" || failed=1

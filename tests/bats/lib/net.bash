@@ -390,8 +390,8 @@ END2
 
 # use_policy [RULE…]: for the containers to come.
 use_policy() {
-    write_net_policy "net-$BATS_TEST_NUMBER" "$@"
-    configure default_policy "net-$BATS_TEST_NUMBER"
+    write_net_policy "net-${BATS_TEST_NUMBER:-0}" "$@"
+    configure default_policy "net-${BATS_TEST_NUMBER:-0}"
 }
 
 # to ID DESTINATION [MORE]: a rule that allows it.
