@@ -348,7 +348,7 @@ void st_network_close(struct st_network *n)
 
     if (!n->on && !n->inherited)
         return;
-    if (st_netshare_is_last(&n->share))
+    if (n->rules.fd > 0 && st_netshare_is_last(&n->share))
         st_ruleset_remove(&n->rules, &err);
     for (size_t i = 0; !n->inherited && i < sizeof(fds) / sizeof(fds[0]); i++)
         st_close(fds[i]);

@@ -286,12 +286,15 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
     find_resolvers(n, &w->order);
     if (fstat(ns, &sb) < 0)
         return st_fail_errno(err, "the container's network namespace");
-    if (st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, err) < 0 || check_keeper(n, err) < 0 ||
-        write_order(n, &w->order.network, err) < 0 || make_books(n, err) < 0 ||
-        st_netns_visit(ns, enter, n, err) < 0)
+    if (st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, err) < 0)
         return st_wrap(err, "watch the network");
+    n->on = true; /* from here on there is something to be closed */
+    if (check_keeper(n, err) < 0 || write_order(n, &w->order.network, err) < 0 || make_books(n, err) < 0 ||
+        st_netns_visit(ns, enter, n, err) < 0) {
+        st_network_close(n);
+        return st_wrap(err, "watch the network");
+    }
     st_network_describe(n);
-    n->on = true;
     return 0;
 }
 

@@ -11,7 +11,6 @@
 #include "respond/freezer.h"
 #include "respond/kill.h"
 #include "sensors/fan.h"
-#include "sensors/netfilter/ruleset.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -154,26 +153,13 @@ static void on_errand(struct warden *w)
 
 /* ---- freezing ---- */
 
-/* Flows that go on without asking anybody must not outlive who watches them. */
-static void cut_network(const struct warden *w)
-{
-    struct st_ruleset rules;
-    const struct st_ruleset_order order = {0};
-    struct st_error err = {0};
-
-    if (w->watch->network < 0)
-        return;
-    st_ruleset_adopt(&rules, w->watch->network, &order);
-    st_ruleset_cut(&rules, &err);
-}
-
 static void freeze(struct warden *w)
 {
     int64_t start = st_now_mono_ns();
     const struct st_cgroup *cg = &w->watch->cgroup;
 
     if (w->phase != STALLED)
-        cut_network(w);
+        st_watch_cut_network(w->watch);
     w->loss.frozen = false;
     if (!w->watch->can_freeze) {
         st_kill_container(cg, w->watch->life.pidfd, KILL_NS);

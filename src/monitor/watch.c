@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "sensors/fan.h"
+#include "sensors/netfilter/ruleset.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -77,6 +78,18 @@ int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err)
     if (st_lifecycle_open(w->order.pid, &w->life, err) < 0)
         return -err->errnum;
     return open_freezer(w, err);
+}
+
+void st_watch_cut_network(const struct st_watch *w)
+{
+    const struct st_ruleset_order order = {0};
+    struct st_ruleset rules;
+    struct st_error err = {0};
+
+    if (w->network < 0)
+        return;
+    st_ruleset_adopt(&rules, w->network, &order);
+    st_ruleset_cut(&rules, &err);
 }
 
 void st_watch_members(const struct st_watch *w, struct st_membership *out)

@@ -36,6 +36,9 @@ static inline bool st_watch_has_met(const struct st_watch *w)
     return w->life.pidfd >= 0;
 }
 
+/* Flows that go on without asking anybody must not outlive who watches them: nothing leaves any more. */
+void st_watch_cut_network(const struct st_watch *w);
+
 /* How the container's processes are known. */
 void st_watch_members(const struct st_watch *w, struct st_membership *out);
 /* What others find us by goes: the directory, and the listener's socket, also that of a worker that was lost.

@@ -408,6 +408,7 @@ static int run(struct st_worker *w)
     struct st_error err = {0};
 
     if (start(w, &err) < 0) {
+        st_network_close(&w->network); /* no container will run there: neither rules nor files of ours stay */
         st_link_send(w->link, ST_LINK_FAILED, 0, err.msg);
         return 1;
     }

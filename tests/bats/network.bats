@@ -443,6 +443,18 @@ start_joined() {
     remove_box
 }
 
+# The monitor fails after it has taken the network: where its socket should be there is something else.
+@test "a start that fails leaves nothing of the network's behind" {
+    use_policy "$(to web "$web")"
+    mkdir -p "$WORLD/run/$(id_of box)/control.sock/taken"
+    run start_box
+    [ "$status" -ne 0 ]
+    [[ $output == *control.sock* ]]
+    is_gone "$WORLD/run/.net"
+    rm -rf "$WORLD/run/$(id_of box)"
+    runtime delete --force "$(id_of box)" || true
+}
+
 @test "two containers have two networks and two policies" {
     write_net_policy one "$(to address "{ cidr: $other4, port: $sink }")"
     write_net_policy two "$(to address "{ cidr: $allowed4, port: $sink }")"
