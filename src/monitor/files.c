@@ -166,6 +166,7 @@ static void take(void *ctx, const struct st_fan_event *seen)
         st_operation_answer(&op, true);
         return;
     }
+    f->pipeline->executions += seen->exec;
     st_process_read(seen->tid, &f->members, &f->facts);
     if (!f->facts.in_container) {
         f->host_uses++;

@@ -361,6 +361,7 @@ void st_network_close(struct st_network *n)
     st_dns_asked_free(n->asked);
     st_dns_tally_free(n->tally);
     st_sock_owners_free(n->owners);
+    st_process_cache_free(n->processes);
     st_raw_reply_close(&n->replies);
     n->on = false;
 }

@@ -22,7 +22,7 @@
 #include "sensors/netfilter/links.h"
 #include "sensors/netfilter/nfqueue.h"
 #include "sensors/netfilter/ruleset.h"
-#include "sensors/process.h"
+#include "sensors/process_cache.h"
 #include "sensors/raw_reply.h"
 #include "sensors/sock_owner.h"
 
@@ -50,6 +50,7 @@ struct st_network {
     struct st_dns_asked *asked;
     struct st_dns_tally *tally;
     struct st_sock_owners *owners;
+    struct st_process_cache *processes; /* NULL: nobody was looked at yet */
     int64_t looked_ms; /* since then that many open files were looked at, to find whose a flow is */
     unsigned looked;
     int64_t renew_ns; /* the dead man's switch; 0: there is none */
@@ -61,7 +62,6 @@ struct st_network {
     uint32_t frames;  /* that packet sockets wrote and that did not leave: the number of the next one */
     char detail[512]; /* how it is done here, for the first record */
     /* scratch */
-    struct st_process_facts facts;
     struct st_dns_message message;
     struct st_dns_answers answers;
     uint8_t reply[2048];

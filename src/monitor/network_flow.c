@@ -37,13 +37,18 @@ static bool may_look(struct st_network *n)
 void st_network_attribute(struct st_network *n, struct st_event *ev, const struct st_flow_tuple *t)
 {
     struct st_sock_owner owner = {.uid = -1, .incomplete = true};
+    const struct st_process_facts *facts = NULL;
 
     if (may_look(n)) {
         st_sock_owner_of(n->owners, t, 0, &owner);
         n->looked += owner.looked;
     }
-    if (owner.pid && st_process_read(owner.pid, &n->members, &n->facts)) {
-        ev->process = n->facts.process;
+    if (owner.pid && !n->processes)
+        n->processes = st_process_cache_new(&n->members);
+    if (owner.pid)
+        facts = st_process_cached(n->processes, owner.pid, n->pipeline->executions, st_now_mono_ns());
+    if (facts) {
+        ev->process = facts->process;
         ev->process.incomplete |= owner.incomplete;
         return;
     }

@@ -11,6 +11,7 @@ libsensors_a_SOURCES = \
 	%D%/notify_socket.c %D%/notify_socket.h \
 	%D%/own_mounts.c %D%/own_mounts.h \
 	%D%/process.c %D%/process.h \
+	%D%/process_cache.c %D%/process_cache.h \
 	%D%/raw_reply.c %D%/raw_reply.h \
 	%D%/request.c %D%/request.h \
 	%D%/resolve.c %D%/resolve.h \

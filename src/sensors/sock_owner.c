@@ -35,11 +35,14 @@ struct st_sock_owners {
 
 struct hunt {
     struct st_sock_owners *owners;
+    const struct st_flow_tuple *flow;
+    unsigned ifindex, inode;
     char socket[32]; /* what the link reads */
     unsigned looked;
     unsigned groups;
-    bool cut;   /* there was more to look at */
-    bool quick; /* only where a new socket is most likely */
+    bool cut;    /* there was more to look at */
+    bool closed; /* meanwhile */
+    bool quick;  /* only where a new socket is most likely */
     struct find found;
 };
 
@@ -277,6 +280,16 @@ static bool is_with_the_last(struct hunt *h)
     return false;
 }
 
+/* Short connections are over before we look: whoever has closed it need not be looked for among all. */
+static bool is_closed(struct hunt *h)
+{
+    struct st_sock_found sock;
+
+    h->looked++;
+    h->closed = st_sock_find(&h->owners->tables, h->flow, h->ifindex, &sock) < 0 || sock.inode != h->inode;
+    return h->closed;
+}
+
 static bool is_found(struct hunt *h)
 {
     if (is_where_one_was(h))
@@ -284,6 +297,8 @@ static bool is_found(struct hunt *h)
     for (int quick = 1; quick >= 0; quick--) {
         h->quick = quick;
         h->groups = 0;
+        if (is_closed(h))
+            return false;
         if (is_with_the_last(h) || is_in_or_below(h, h->owners->group, 0))
             return true;
     }
@@ -330,6 +345,9 @@ void st_sock_owner_of(struct st_sock_owners *o, const struct st_flow_tuple *flow
         unknown(out, "the socket is closed");
         return;
     }
+    h.flow = flow;
+    h.ifindex = ifindex;
+    h.inode = sock.inode;
     snprintf(h.socket, sizeof(h.socket), "socket:[%u]", sock.inode);
     if (is_found(&h)) {
         remember(o, h.found);
@@ -337,8 +355,9 @@ void st_sock_owner_of(struct st_sock_owners *o, const struct st_flow_tuple *flow
     }
     out->looked = h.looked;
     if (!out->pid)
-        unknown(out, h.cut ? "more open files and processes than we look at"
-                           : "no process of the container holds the socket");
+        unknown(out, h.closed ? "the socket is closed"
+                     : h.cut  ? "more open files and processes than we look at"
+                              : "no process of the container holds the socket");
     else if (sock.candidates > 1)
         unknown(out, "one of several sockets that fit");
     else if (sock.raw)

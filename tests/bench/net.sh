@@ -21,7 +21,7 @@ make_net
 use_policy "$(to address "{ cidr: $other4, ports: [80, $sink] }")" "$(to name '{ host: allowed.example.test, ports: [80] }')"
 n=2
 for kind in plain again sandtrace; do
-    make_box "$kind" sh -c 'trap "exit 0" TERM; while :; do sleep 0.1; done'
+    make_box "$kind" sleep infinity
     cp "$here/net_load.py" "$(bundle_of "$kind")/rootfs/net_load.py"
     by=plain_runc
     [ "$kind" != sandtrace ] || by=runtime

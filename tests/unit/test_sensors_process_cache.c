@@ -1,0 +1,205 @@
+/* What is kept of a process: good while it is the same one, doing the same. */
+#include "sensors/process_cache.h"
+
+#include "unit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MS 1000000LL
+
+static const struct st_membership everywhere = {.path = ""};
+static struct st_process_cache *cache;
+static uint64_t executions;
+static int64_t now_ns;
+
+static int set_up(void **state)
+{
+    (void)state;
+    executions = 1;
+    now_ns = 1000 * MS;
+    cache = st_process_cache_new(&everywhere);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    st_process_cache_free(cache);
+    return 0;
+}
+
+static const struct st_process *known(pid_t pid)
+{
+    const struct st_process_facts *facts = st_process_cached(cache, pid, executions, now_ns);
+
+    return facts ? &facts->process : NULL;
+}
+
+/* A child that does one thing at each byte it is sent, and says when it is done. */
+struct child {
+    pid_t pid;
+    int to, from;
+};
+
+static void obey(int from, int to, void (*does)(void))
+{
+    char byte;
+
+    while (read(from, &byte, 1) == 1) {
+        does();
+        if (write(to, &byte, 1) != 1)
+            break;
+    }
+    _exit(0);
+}
+
+static struct child child_that(void (*does)(void))
+{
+    int down[2], up[2];
+    pid_t pid;
+
+    assert_int_equal(pipe(down) | pipe(up), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        close(down[1]);
+        close(up[0]);
+        obey(down[0], up[1], does);
+    }
+    close(down[0]);
+    close(up[1]);
+    return (struct child){pid, down[1], up[0]};
+}
+
+static void tell(const struct child *c)
+{
+    char byte = 0;
+
+    assert_int_equal(write(c->to, &byte, 1), 1);
+    assert_int_equal(read(c->from, &byte, 1), 1);
+}
+
+static void end(const struct child *c)
+{
+    kill(c->pid, SIGKILL); /* others have its pipe open as well */
+    close(c->to);
+    close(c->from);
+    assert_int_equal(waitpid(c->pid, NULL, 0), c->pid);
+}
+
+/* ---- what it does ---- */
+
+static void change_name(void)
+{
+    prctl(PR_SET_NAME, "other");
+}
+
+static void change_directory(void)
+{
+    if (chdir("/proc") < 0)
+        _exit(1);
+}
+
+static void change_owner_and_name(void)
+{
+    change_name();
+    if (setegid(65534) < 0 || seteuid(65534) < 0)
+        _exit(1);
+}
+
+static bool is(struct st_str s, const char *text)
+{
+    return s.len == strlen(text) && memcmp(s.p, text, s.len) == 0;
+}
+
+static void test_what_changes_unseen_is_told_after_a_while(void **state)
+{
+    struct child c = child_that(change_name);
+
+    (void)state;
+    assert_false(is(known(c.pid)->comm, "other"));
+    tell(&c);
+    now_ns += 200 * MS;
+    assert_false(is(known(c.pid)->comm, "other")); /* it was kept */
+    now_ns += 100 * MS;
+    assert_true(is(known(c.pid)->comm, "other"));
+    end(&c);
+}
+
+static void test_an_execution_makes_all_of_it_new(void **state)
+{
+    struct child c = child_that(change_name);
+
+    (void)state;
+    assert_false(is(known(c.pid)->comm, "other"));
+    tell(&c);
+    executions++;
+    assert_true(is(known(c.pid)->comm, "other"));
+    end(&c);
+}
+
+static void test_another_directory_is_told_at_once(void **state)
+{
+    struct child c = child_that(change_directory);
+
+    (void)state;
+    assert_false(is(known(c.pid)->cwd, "/proc"));
+    tell(&c);
+    assert_true(is(known(c.pid)->cwd, "/proc"));
+    end(&c);
+}
+
+static void test_with_another_owner_all_of_it_is_read_anew(void **state)
+{
+    struct child c = child_that(change_owner_and_name);
+
+    (void)state;
+    assert_false(is(known(c.pid)->comm, "other"));
+    tell(&c);
+    assert_true(is(known(c.pid)->comm, "other"));
+    end(&c);
+}
+
+static void test_a_process_that_is_gone_is_not_known_any_more(void **state)
+{
+    struct child c = child_that(change_name);
+
+    (void)state;
+    assert_non_null(known(c.pid));
+    end(&c);
+    assert_null(known(c.pid));
+    assert_null(known(c.pid));
+}
+
+static void test_more_processes_than_are_kept_are_all_told_apart(void **state)
+{
+    struct child children[9];
+
+    (void)state;
+    for (size_t i = 0; i < 9; i++)
+        children[i] = child_that(change_name);
+    for (size_t i = 0; i < 27; i++, now_ns++)
+        assert_int_equal(known(children[i % 9].pid)->pid, children[i % 9].pid);
+    for (size_t i = 0; i < 9; i++)
+        end(&children[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_what_changes_unseen_is_told_after_a_while, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_an_execution_makes_all_of_it_new, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_another_directory_is_told_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_with_another_owner_all_of_it_is_read_anew, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_process_that_is_gone_is_not_known_any_more, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_more_processes_than_are_kept_are_all_told_apart, set_up,
+                                        tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
