@@ -75,6 +75,7 @@ static const int allowed[] = {
     SCMP_SYS(readlinkat),
     SCMP_SYS(readv),
     SCMP_SYS(recvfrom),
+    SCMP_SYS(recvmmsg),
     SCMP_SYS(recvmsg),
     SCMP_SYS(rename),
     SCMP_SYS(renameat),

@@ -65,7 +65,7 @@ struct st_network {
     struct st_dns_message message;
     struct st_dns_answers answers;
     uint8_t reply[2048];
-    uint8_t room[ST_NFQUEUE_ROOM];
+    struct st_nfqueue_room rooms[4];
 };
 
 /* Installs the table and opens all sockets; where the policy limits the network and that can't be kept here

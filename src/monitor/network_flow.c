@@ -46,7 +46,8 @@ void st_network_attribute(struct st_network *n, struct st_event *ev, const struc
     if (owner.pid && !n->processes)
         n->processes = st_process_cache_new(&n->members);
     if (owner.pid)
-        facts = st_process_cached(n->processes, owner.pid, n->pipeline->executions, st_now_mono_ns());
+        facts =
+            st_process_cached(n->processes, owner.pid, owner.uid, n->pipeline->executions, st_now_mono_ns());
     if (facts) {
         ev->process = facts->process;
         ev->process.incomplete |= owner.incomplete;

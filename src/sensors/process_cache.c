@@ -9,19 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define ENTRIES 4
-#define GOOD_FOR_NS 250000000LL
+#define GOOD_FOR_NS 100000000LL
 
 struct entry {
     pid_t pid; /* 0: none */
     int dir;
-    int64_t read_ns;
+    int64_t uid, read_ns;
     uint64_t executions;
-    uid_t uid; /* owner of the directory */
-    gid_t gid;
     struct st_process_facts facts;
 };
 
@@ -47,43 +44,37 @@ void st_process_cache_free(struct st_process_cache *c)
     free(c);
 }
 
-static bool leads_to(int dir, const char *link, struct st_str where)
+static bool runs_the_same(const struct entry *e)
 {
+    struct st_str exe = e->facts.process.exe;
     char now[4096];
-    ssize_t n = readlinkat(dir, link, now, sizeof(now));
+    ssize_t n = readlinkat(e->dir, "exe", now, sizeof(now));
 
-    return n >= 0 && (size_t)n == where.len && memcmp(now, where.p, where.len) == 0;
+    return n >= 0 && (size_t)n == exe.len && memcmp(now, exe.p, exe.len) == 0;
 }
 
-static bool is_good(const struct entry *e, uint64_t executions, int64_t now_ns)
+static bool is_good(const struct entry *e, int64_t uid, uint64_t executions, int64_t now_ns)
 {
-    struct stat sb;
-
-    return e->executions == executions && now_ns - e->read_ns < GOOD_FOR_NS && !e->facts.process.incomplete &&
-           leads_to(e->dir, "exe", e->facts.process.exe) && leads_to(e->dir, "cwd", e->facts.process.cwd) &&
-           fstat(e->dir, &sb) == 0 && sb.st_uid == e->uid && sb.st_gid == e->gid;
+    return e->uid == uid && e->executions == executions && now_ns - e->read_ns < GOOD_FOR_NS &&
+           !e->facts.process.incomplete && runs_the_same(e);
 }
 
-/* The owner is asked for first: what changes while we read is seen the next time. */
 static bool fill(struct entry *e, const struct st_membership *members, pid_t pid)
 {
     char path[32];
-    struct stat sb;
 
     st_close(&e->dir);
     e->pid = 0;
     snprintf(path, sizeof(path), "/proc/%d", (int)pid);
     e->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (e->dir < 0 || fstat(e->dir, &sb) < 0 || !st_process_read(pid, members, &e->facts))
+    if (e->dir < 0 || !st_process_read(pid, members, &e->facts))
         return false;
     e->pid = pid;
-    e->uid = sb.st_uid;
-    e->gid = sb.st_gid;
     return true;
 }
 
-const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid_t pid, uint64_t executions,
-                                                 int64_t now_ns)
+const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid_t pid, int64_t uid,
+                                                 uint64_t executions, int64_t now_ns)
 {
     struct entry *oldest = &c->entries[0], *e = NULL;
 
@@ -93,10 +84,11 @@ const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid
         else if (!c->entries[i].pid || (oldest->pid && c->entries[i].read_ns < oldest->read_ns))
             oldest = &c->entries[i];
     }
-    if (e && is_good(e, executions, now_ns))
+    if (e && is_good(e, uid, executions, now_ns))
         return &e->facts;
     if (!e)
         e = oldest;
+    e->uid = uid;
     e->read_ns = now_ns;
     e->executions = executions;
     return fill(e, c->members, pid) ? &e->facts : NULL;

@@ -152,9 +152,9 @@ static void keep(void *ctx, const struct st_nfqueue_packet *p)
 
 static int read_one(struct nf_world *w, struct nf_asked *asked)
 {
-    static _Alignas(8) char room[ST_NFQUEUE_ROOM];
+    static struct st_nfqueue_room room;
     uint64_t malformed = 0;
-    int n = st_nfqueue_read(w->queue_fd, room, sizeof(room), 1, keep, asked, &malformed);
+    int n = st_nfqueue_read(w->queue_fd, &room, 1, 1, keep, asked, &malformed);
 
     assert_int_equal(malformed, 0);
     return n;

@@ -77,38 +77,53 @@ int st_conntrack_open(struct st_error *err)
 
 /* ---- reading ---- */
 
+#define NEWS_SIZE 2048 /* of one; some 200 bytes as a rule */
+
+/* One datagram. */
+static unsigned take_news(const char *room, size_t len,
+                          void (*each)(void *ctx, const struct st_ct_flow *flow), void *ctx,
+                          uint64_t *malformed)
+{
+    const struct nlmsghdr *h;
+    size_t at = 0;
+    unsigned given = 0;
+
+    if (len == SIZE_MAX) {
+        ++*malformed;
+        return 0;
+    }
+    while ((h = st_nlmsg_next(room, len, &at))) {
+        struct st_ct_flow flow;
+
+        if (st_conntrack_parse(h, h->nlmsg_len, &flow)) {
+            given++;
+            each(ctx, &flow);
+        } else
+            ++*malformed;
+    }
+    return given;
+}
+
 int st_conntrack_read(int fd, unsigned max, void (*each)(void *ctx, const struct st_ct_flow *flow), void *ctx,
                       uint64_t *malformed)
 {
-    _Alignas(struct nlmsghdr) char room[16384];
+    _Alignas(struct nlmsghdr) char room[ST_NFSOCK_MANY][NEWS_SIZE];
+    size_t lens[ST_NFSOCK_MANY];
     uint64_t own = 0;
     unsigned given = 0;
+    int got;
 
     if (!malformed)
         malformed = &own;
-    while (given < max) {
-        ssize_t got = st_nfsock_receive(fd, room, sizeof(room));
-        const struct nlmsghdr *h;
-        size_t at = 0;
-
+    do {
+        got = st_nfsock_receive_many(fd, room, sizeof(room[0]), ST_NFSOCK_MANY, lens);
         if (got == -EAGAIN)
             break;
-        if (got == -EMSGSIZE) {
-            ++*malformed;
-            continue;
-        }
         if (got < 0)
-            return (int)got;
-        while ((h = st_nlmsg_next(room, (size_t)got, &at))) {
-            struct st_ct_flow flow;
-
-            if (st_conntrack_parse(h, h->nlmsg_len, &flow)) {
-                given++;
-                each(ctx, &flow);
-            } else
-                ++*malformed;
-        }
-    }
+            return got;
+        for (int i = 0; i < got; i++)
+            given += take_news(room[i], lens[i], each, ctx, malformed);
+    } while (given < max && got == ST_NFSOCK_MANY);
     return (int)given;
 }
 

@@ -100,40 +100,55 @@ bool st_nfqueue_parse(const void *message, size_t n, struct st_nfqueue_packet *o
     return true;
 }
 
-int st_nfqueue_read(int fd, void *room, size_t size, unsigned max,
+/* One datagram. */
+static unsigned take_packets(const char *room, size_t len,
+                             void (*each)(void *ctx, const struct st_nfqueue_packet *p), void *ctx,
+                             uint64_t *malformed)
+{
+    const struct nlmsghdr *h;
+    size_t at = 0;
+    unsigned given = 0;
+
+    if (len == SIZE_MAX) {
+        ++*malformed;
+        return 0;
+    }
+    while ((h = st_nlmsg_next(room, len, &at))) {
+        struct st_nfqueue_packet packet;
+
+        if (h->nlmsg_type == NLMSG_ERROR) /* of a verdict that came too late */
+            continue;
+        if (st_nfqueue_parse(h, h->nlmsg_len, &packet)) {
+            given++;
+            each(ctx, &packet);
+        } else
+            ++*malformed;
+    }
+    return given;
+}
+
+int st_nfqueue_read(int fd, struct st_nfqueue_room *rooms, unsigned n, unsigned max,
                     void (*each)(void *ctx, const struct st_nfqueue_packet *p), void *ctx,
                     uint64_t *malformed)
 {
+    size_t lens[ST_NFSOCK_MANY];
     uint64_t own = 0;
     unsigned given = 0;
+    int got;
 
     if (!malformed)
         malformed = &own;
-    while (given < max) {
-        ssize_t got = st_nfsock_receive(fd, room, size);
-        const struct nlmsghdr *h;
-        size_t at = 0;
-
+    do {
+        got = st_nfsock_receive_many(fd, rooms, sizeof(rooms[0]), n, lens);
         if (got == -EAGAIN)
             break;
-        if (got == -ENOBUFS || got == -EMSGSIZE) {
+        if (got == -ENOBUFS)
             ++*malformed;
-            continue;
-        }
-        if (got < 0)
-            return (int)got;
-        while ((h = st_nlmsg_next(room, (size_t)got, &at))) {
-            struct st_nfqueue_packet packet;
-
-            if (h->nlmsg_type == NLMSG_ERROR) /* of a verdict that came too late */
-                continue;
-            if (st_nfqueue_parse(h, h->nlmsg_len, &packet)) {
-                given++;
-                each(ctx, &packet);
-            } else
-                ++*malformed;
-        }
-    }
+        else if (got < 0)
+            return got;
+        for (int i = 0; i < got; i++)
+            given += take_packets(rooms[i].bytes, lens[i], each, ctx, malformed);
+    } while (given < max && (got < 0 || (unsigned)got == n));
     return (int)given;
 }
 

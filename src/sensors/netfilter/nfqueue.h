@@ -12,7 +12,11 @@
 
 #define ST_NFQUEUE_LENGTH 16384              /* packets that may wait */
 #define ST_NFQUEUE_BUFFER (16 * 1024 * 1024) /* bytes of those that we have not read */
-#define ST_NFQUEUE_ROOM (128 * 1024)         /* for st_nfqueue_read(): a packet as large as they come */
+
+/* For one packet, as large as they come. */
+struct st_nfqueue_room {
+    _Alignas(8) char bytes[128 * 1024];
+};
 
 struct st_nfqueue_packet {
     uint32_t id;
@@ -31,10 +35,11 @@ struct st_nfqueue_packet {
 int st_nfqueue_bind(int fd, uint16_t queue, bool fail_open, struct st_error *err);
 int st_nfqueue_unbind(int fd, uint16_t queue, struct st_error *err);
 
-/* Whatever waits, up to max packets; bytes are valid during each() only. Returns how many, 0: none; -errno:
+/* Whatever waits, up to max packets, and the rest of what was read with the last of them: up to n at a time.
+ * bytes are valid during each() only. Returns how many, 0: none; -errno:
  * the socket is of no use. Messages that are not what they should be are not given (their packet waits, and
  * goes with the queue) but counted in *malformed, which may be NULL. */
-int st_nfqueue_read(int fd, void *room, size_t size, unsigned max,
+int st_nfqueue_read(int fd, struct st_nfqueue_room *rooms, unsigned n, unsigned max,
                     void (*each)(void *ctx, const struct st_nfqueue_packet *p), void *ctx,
                     uint64_t *malformed);
 

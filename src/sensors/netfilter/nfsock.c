@@ -70,6 +70,35 @@ ssize_t st_nfsock_receive(int fd, void *room, size_t size)
     }
 }
 
+int st_nfsock_receive_many(int fd, void *room, size_t size, unsigned n, size_t lens[ST_NFSOCK_MANY])
+{
+    struct sockaddr_nl from[ST_NFSOCK_MANY] = {0};
+    struct iovec parts[ST_NFSOCK_MANY];
+    struct mmsghdr all[ST_NFSOCK_MANY] = {0};
+    int got;
+
+    if (n > ST_NFSOCK_MANY)
+        n = ST_NFSOCK_MANY;
+    for (unsigned i = 0; i < n; i++) {
+        parts[i] = (struct iovec){(char *)room + i * size, size};
+        all[i].msg_hdr = (struct msghdr){
+            .msg_name = &from[i], .msg_namelen = sizeof(from[i]), .msg_iov = &parts[i], .msg_iovlen = 1};
+    }
+    do
+        got = recvmmsg(fd, all, n, MSG_DONTWAIT, NULL);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return -errno;
+    for (int i = 0; i < got; i++) {
+        const struct msghdr *m = &all[i].msg_hdr;
+
+        lens[i] = m->msg_namelen != sizeof(from[i]) || from[i].nl_pid != 0 ? 0
+                  : m->msg_flags & MSG_TRUNC                               ? SIZE_MAX
+                                                                           : all[i].msg_len;
+    }
+    return got;
+}
+
 /* What the kernel adds in words to a refusal. */
 static void take_reason(const struct nlmsghdr *h, struct st_nfsock_refusal *refusal)
 {

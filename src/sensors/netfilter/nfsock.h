@@ -25,6 +25,14 @@ int st_nfsock_send(int fd, const void *message, size_t n);
  * -EMSGSIZE: it did not fit and is gone. */
 ssize_t st_nfsock_receive(int fd, void *room, size_t size);
 
+/* So many at once at most. */
+#define ST_NFSOCK_MANY 8
+
+/* All that is there, up to n datagrams, each into the next `size` bytes of the room: one call where one after
+ * the other would need a last one that finds nothing. lens: how long each is; 0: not the kernel's; SIZE_MAX:
+ * it did not fit and is gone. Returns how many, -EAGAIN or -ENOBUFS as above. */
+int st_nfsock_receive_many(int fd, void *room, size_t size, unsigned n, size_t lens[ST_NFSOCK_MANY]);
+
 /* Which message of a batch the kernel refused, and what it said. */
 struct st_nfsock_refusal {
     int errnum;   /* positive; 0: none */

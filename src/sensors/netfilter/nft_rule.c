@@ -197,24 +197,24 @@ static void set_meta(struct nftnl_rule *r, uint32_t key, uint32_t value)
 }
 
 /* From the register. */
-static void store_ct_mark(struct nftnl_rule *r)
+static void store_ct(struct nftnl_rule *r, uint32_t key)
 {
     struct nftnl_expr *e = put(r, "ct");
 
-    nftnl_expr_set_u32(e, NFTNL_EXPR_CT_KEY, NFT_CT_MARK);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_CT_KEY, key);
     nftnl_expr_set_u32(e, NFTNL_EXPR_CT_SREG, REG);
 }
 
-static void set_ct_mark(struct nftnl_rule *r, uint32_t value)
+static void set_ct(struct nftnl_rule *r, uint32_t key, uint32_t value)
 {
     immediate(r, value);
-    store_ct_mark(r);
+    store_ct(r, key);
 }
 
 static void copy_mark(struct nftnl_rule *r)
 {
     meta(r, NFT_META_MARK, REG);
-    store_ct_mark(r);
+    store_ct(r, NFT_CT_MARK);
 }
 
 static void verdict(struct nftnl_rule *r, uint32_t code, const char *chain)
@@ -339,7 +339,8 @@ static void act(struct nftnl_rule *r, const struct st_step *s)
     switch ((int)s->is) {
     case ST_SET_MARK: set_meta(r, NFT_META_MARK, s->value); break;
     case ST_SET_PRIORITY: set_meta(r, NFT_META_PRIORITY, s->value); break;
-    case ST_SET_CT_MARK: set_ct_mark(r, s->value); break;
+    case ST_SET_CT_MARK: set_ct(r, NFT_CT_MARK, s->value); break;
+    case ST_SET_CT_EVENTS: set_ct(r, NFT_CT_EVENTMASK, s->value); break;
     case ST_SET_CT_FROM_MARK: copy_mark(r); break;
     case ST_NOT_TRACKED: put(r, "notrack"); break;
     case ST_COUNT: put(r, "counter"); break;

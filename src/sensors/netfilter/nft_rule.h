@@ -38,6 +38,7 @@ enum st_step_is {
     ST_SET_PRIORITY,     /* value */
     ST_SET_CT_MARK,      /* value */
     ST_SET_CT_FROM_MARK, /* the flow's mark is the packet's */
+    ST_SET_CT_EVENTS,    /* value: bits of IPCT_*: what is told of the flow */
     ST_NOT_TRACKED,      /* it is of no flow */
     ST_COUNT,
     ST_LOG, /* value: group; mask: how many bytes */

@@ -143,6 +143,7 @@ static const struct chain {
 #define INVALID NF_CT_STATE_INVALID_BIT
 #define RELATED NF_CT_STATE_BIT(IP_CT_RELATED)
 #define ESTABLISHED NF_CT_STATE_BIT(IP_CT_ESTABLISHED)
+#define ITS_END (1U << IPCT_DESTROY)
 #define TO_RESOLVER                                                                                          \
     {ST_L4_IN, .name = "dns_protocols"},                                                                     \
     {                                                                                                        \
@@ -169,12 +170,14 @@ static const struct rule {
        renewed. */
     {"output", {{ST_MARK, ST_MARK_REFUSED}, {ST_GOTO, .name = "refused"}}},
     {"output", {{ST_OIF, LO}, {ST_MARK, ST_MARK_DNS}, {ST_SET_CT_MARK, ST_MARK_DNS}, {ST_ACCEPT}}},
+    {"output", {{ST_OIF, LO}, {ST_CT_STATE, NEW}, {ST_SET_CT_EVENTS, 0}, {ST_ACCEPT}}},
     {"output", {{ST_OIF, LO}, {ST_ACCEPT}}},
     {"output", {{ST_NFPROTO_IN, .name = ST_SET_ALIVE_A}, {ST_GOTO, .name = "leaving"}}},
     {"output", {{ST_NFPROTO_IN, .name = ST_SET_ALIVE_B}, {ST_GOTO, .name = "leaving"}}},
     {"output", {{ST_DROP}}},
 
     {"leaving", {{ST_MARK, ST_MARK_DNS}, {ST_SET_CT_MARK, ST_MARK_DNS}, {ST_ACCEPT}}},
+    {"leaving", {{ST_CT_MARK, ST_MARK_OPEN}, {ST_ACCEPT}}}, /* as nearly all */
     /* IPv6 does not work without these, and beyond the link they are not heard. To another address than one
      * of the link a router would carry them. */
     {"leaving",
@@ -201,7 +204,6 @@ static const struct rule {
     {"leaving", {{ST_L4, IPPROTO_TCP}, {ST_CT_STATE, INVALID}, {ST_DROP}}, true},
     {"leaving", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_L4, IPPROTO_TCP}, {ST_RESET}}},
     {"leaving", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
-    {"leaving", {{ST_CT_MARK, ST_MARK_OPEN}, {ST_ACCEPT}}},
     /* An error about a flow counts as one of its packets: what is said of it would be said of the flow. */
     {"leaving", {{ST_L4_IN, .name = "errors"}, {ST_CT_STATE, RELATED}, {ST_DROP}}},
     {"leaving",
@@ -236,9 +238,9 @@ static const struct rule {
      * A packet socket on lo could pretend such a flow. */
     {"leaving", {{ST_QUEUE}}},
 
-    /* The verdict on what was queued, and on its flow. */
+    /* The verdict on what was queued, and on its flow, of whose beginning we need not be told again. */
     {"output_verdict", {{ST_MARK, ST_MARK_REFUSED}, {ST_GOTO, .name = "refused"}}},
-    {"output_verdict", {{ST_MARK_ANY}, {ST_SET_CT_FROM_MARK}}},
+    {"output_verdict", {{ST_MARK_ANY}, {ST_SET_CT_FROM_MARK}, {ST_SET_CT_EVENTS, ITS_END}}},
     {"refused", {{ST_SET_CT_MARK, ST_MARK_REFUSED}}},
     {"refused", {{ST_L4, IPPROTO_TCP}, {ST_RESET}}},
     {"refused", {{ST_L4, IPPROTO_UDP}, {ST_UNREACHABLE}}},
@@ -256,7 +258,7 @@ static const struct rule {
     {"passing", {{ST_L4_IN, .name = "errors"}, {ST_CT_STATE, RELATED}, {ST_DROP}}},
     {"passing", {{ST_QUEUE}}},
     {"forward_verdict", {{ST_MARK, ST_MARK_REFUSED}, {ST_GOTO, .name = "refused"}}},
-    {"forward_verdict", {{ST_MARK_ANY}, {ST_SET_CT_FROM_MARK}}},
+    {"forward_verdict", {{ST_MARK_ANY}, {ST_SET_CT_FROM_MARK}, {ST_SET_CT_EVENTS, ITS_END}}},
 
     /* What comes in: answers of resolvers, and new flows. A mark is worth nothing here either, and what is
      * looped back (multicast) sheds its stamp before anybody can read it. By lo a refusal of ours comes, too.
@@ -266,7 +268,7 @@ static const struct rule {
     {"input", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
     {"input", {{ST_CT_STATE, NEW}, {ST_QUEUE}}},
     {"input_verdict", {{ST_MARK, ST_MARK_REFUSED}, {ST_SET_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
-    {"input_verdict", {{ST_MARK_ANY}, {ST_SET_CT_FROM_MARK}}},
+    {"input_verdict", {{ST_MARK_ANY}, {ST_SET_CT_FROM_MARK}, {ST_SET_CT_EVENTS, ITS_END}}},
 
     {"names_in", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_ACCEPT}}},
     {"names_in",
