@@ -143,6 +143,7 @@ static void on_packet(void *ctx, const struct st_nfqueue_packet *seen)
     struct st_network *n = ctx;
     struct st_arrival a = {.seen = seen, .seen_ns = st_now_mono_ns()};
 
+    n->in_use = true;
     a.now_ms = a.seen_ns / 1000000;
     if (!seen->whole || !st_packet_read(seen->bytes, seen->len, &a.packet)) {
         refuse_unreadable(n, &a, seen->whole ? a.packet.why : "a packet that is not whole");
@@ -163,7 +164,8 @@ static void on_queue(void *ctx, uint32_t events)
     struct st_network *n = ctx;
 
     (void)events;
-    st_nfqueue_read(n->queue_fd, n->rooms, sizeof(n->rooms) / sizeof(n->rooms[0]), AT_ONCE, on_packet, n, &n->unread);
+    st_nfqueue_read(n->queue_fd, n->rooms, sizeof(n->rooms) / sizeof(n->rooms[0]), AT_ONCE, on_packet, n,
+                    &n->unread);
 }
 
 /* ---- what is said of us ---- */
@@ -247,6 +249,7 @@ static void begin_to_keep(struct st_network *n)
     struct st_error err = {0};
 
     n->retry_ns = 0;
+    n->in_use = true; /* by flows that the other one has let by */
     if (st_network_keep_rules(n, &err) == 0 && st_links_ask(n->links_fd, &err) == 0) {
         st_network_describe(n);
         st_network_say(n, "on", n->detail);

@@ -33,6 +33,7 @@ struct st_network {
     bool bound;     /* the queue is */
     bool inherited; /* of a worker that was lost: only to be taken away */
     bool enforce;   /* else everything passes, and is recorded */
+    bool in_use;    /* there was a flow, or there may have been */
     int rules_fd, queue_fd, events_fd, dump_fd, links_fd, frames_fd;
     struct st_raw_reply replies;
     struct st_netshare share; /* with monitors of the same namespace: one keeps the rules */
