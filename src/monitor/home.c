@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #define CGROUP_FILE_MAX (1u << 20)
+#define TABLE_SIZE (32 << 10)
 
 static void detach_stdio(void)
 {
@@ -52,6 +53,9 @@ void st_home_detach(void)
     sigprocmask(SIG_SETMASK, &all, NULL);
     /* The key is in memory: no core dumps. */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    /* Tables come as pages of zeroes that cost nothing until they are used; what was read at the start leaves
+     * no hole. */
+    mallopt(M_MMAP_THRESHOLD, TABLE_SIZE);
     st_write_small_at(AT_FDCWD, "/proc/self/oom_score_adj", "-999");
     setpriority(PRIO_PROCESS, 0, -10);
 }
