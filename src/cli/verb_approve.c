@@ -5,7 +5,7 @@
 enum { ALWAYS, REASON };
 
 static const struct st_opt options[] = {
-    [ALWAYS] = {"always", 0, NULL, "and every time again, in this run of the container"},
+    [ALWAYS] = {"always", 0, NULL, "and every time again, in this run; of the network, in this trace"},
     [REASON] = {"reason", 'm', "TEXT", "why; kept in the trace"},
     ST_OPT_END,
 };

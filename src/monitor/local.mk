@@ -21,6 +21,7 @@ libmonitor_a_SOURCES = \
 	%D%/hands.c %D%/hands.h \
 	%D%/home.c %D%/home.h \
 	%D%/keeper.c %D%/keeper.h \
+	%D%/kept.c %D%/kept.h \
 	%D%/late.c %D%/late.h \
 	%D%/leftover.c %D%/leftover.h \
 	%D%/link.c %D%/link.h \
@@ -43,7 +44,8 @@ libmonitor_a_SOURCES = \
 	%D%/peer.c %D%/peer.h \
 	%D%/performers.c %D%/performers.h \
 	%D%/perform.c \
-	%D%/pipeline.c %D%/pipeline.h \
+	%D%/pipeline.c %D%/pipeline.h %D%/pipeline_private.h \
+	%D%/pipeline_decide.c \
 	%D%/record.c %D%/record.h \
 	%D%/ring.c %D%/ring.h \
 	%D%/sealed.c %D%/sealed.h \

@@ -1,5 +1,5 @@
 /* pipeline: see pipeline.h. */
-#include "monitor/pipeline.h"
+#include "monitor/pipeline_private.h"
 
 #include "base/clock.h"
 #include "base/json_write.h"
@@ -47,7 +47,7 @@ int st_pipeline_note(struct st_pipeline *p, enum st_event_type type, enum st_tie
     return force ? st_trace_force(p->trace, err) : 0;
 }
 
-static void write_str_or_null(struct st_jw *w, const char *key, const char *value)
+void st_jw_kstr_or_null(struct st_jw *w, const char *key, const char *value)
 {
     st_jw_key(w, key);
     if (value)
@@ -67,9 +67,8 @@ void st_decider_write(struct st_jw *w, const struct st_decider *by)
     st_jw_end(w, '}');
 }
 
-/* cause NULL: no event, but a person, by. */
-static int note_pause(struct st_pipeline *p, const struct st_pause *pause, const char *cause,
-                      int64_t freeze_us, const struct st_decider *by, struct st_error *err)
+int st_pipeline_note_pause(struct st_pipeline *p, const struct st_pause *pause, const char *cause,
+                           int64_t freeze_us, const struct st_decider *by, struct st_error *err)
 {
     st_auto_buf json = ST_BUF_INIT;
     char expires[ST_RFC3339_SIZE];
@@ -79,15 +78,15 @@ static int note_pause(struct st_pipeline *p, const struct st_pause *pause, const
     st_jw_object(&w);
     if (by)
         st_decider_write(&w, by);
-    write_str_or_null(&w, "cause", cause);
+    st_jw_kstr_or_null(&w, "cause", cause);
     if (pause->deadline_ns)
         st_format_rfc3339(pause->since_us + (pause->deadline_ns - st_now_mono_ns()) / 1000, expires);
-    write_str_or_null(&w, "expires", pause->deadline_ns ? expires : NULL);
+    st_jw_kstr_or_null(&w, "expires", pause->deadline_ns ? expires : NULL);
     st_jw_kint(&w, "freeze_us", freeze_us);
     st_jw_kbool(&w, "held", pause->held);
     st_jw_kstr(&w, "pause_id", pause->id);
     if (by)
-        write_str_or_null(&w, "reason", by->reason);
+        st_jw_kstr_or_null(&w, "reason", by->reason);
     st_jw_end(&w, '}');
     return st_pipeline_note(p, ST_EV_SECURITY_PAUSE, ST_TIER_KERNEL, json.data, json.len, true, err);
 }
@@ -202,7 +201,7 @@ static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict 
     entry->line = st_xstrndup(line.p, line.len);
     st_grants_add(&entry->proposal, ev, entry->id);
     entry->event = st_event_copy(ev, NULL);
-    if (note_pause(p, entry, id, freeze_us, NULL, &err) < 0)
+    if (st_pipeline_note_pause(p, entry, id, freeze_us, NULL, &err) < 0)
         fail_closed(p, &entry->op, &err);
     st_fault(p->watch, "paused");
 }
@@ -292,139 +291,6 @@ void st_pipeline_refuse(struct st_pipeline *p, const struct st_event *seen, stru
     struct st_event ev = *seen;
 
     refuse(p, &ev, &v, op);
-}
-
-/* ---- deciding ---- */
-
-void st_pipeline_release(struct st_pipeline *p, struct st_pause *pause, const struct st_decider *by)
-{
-    struct st_error err = {0};
-    int64_t start = st_now_mono_ns();
-
-    st_operation_answer(&pause->op, false);
-    pause->held = false;
-    st_pauses_confirm(&p->pauses, false);
-    if (note_pause(p, pause, NULL, (st_now_mono_ns() - start) / 1000, by, &err) < 0 && p->trace_failed)
-        p->trace_failed(p->ctx, &err);
-}
-
-static const char *decision_name(enum st_decision d)
-{
-    static const char *const names[] = {"allow-once", "allow-always", "deny", "kill", "timeout"};
-
-    return names[d];
-}
-
-/* pause_id NULL: a decision about the container as a whole. */
-static int note_decision(struct st_pipeline *p, const char *pause_id, enum st_decision decision,
-                         const struct st_decider *by, struct st_error *err)
-{
-    st_auto_buf json = ST_BUF_INIT;
-    struct st_jw w;
-
-    st_jw_init(&w, &json);
-    st_jw_object(&w);
-    st_decider_write(&w, by);
-    st_jw_kstr(&w, "decision", decision_name(decision));
-    write_str_or_null(&w, "pause_id", pause_id);
-    write_str_or_null(&w, "reason", by->reason);
-    st_jw_end(&w, '}');
-    return st_pipeline_note(p, ST_EV_SECURITY_RESUME, ST_TIER_DERIVED, json.data, json.len, true, err);
-}
-
-static int note_grant(struct st_pipeline *p, const struct st_pause *pause, struct st_error *err)
-{
-    st_auto_buf json = ST_BUF_INIT;
-    struct st_jw w;
-
-    st_jw_init(&w, &json);
-    st_jw_object(&w);
-    st_jw_kstr(&w, "change", "grant");
-    st_jw_kstr(&w, "pause_id", pause->id);
-    st_jw_kstr(&w, "scope", "run");
-    st_jw_end(&w, '}');
-    return st_pipeline_note(p, ST_EV_POLICY_CHANGE, ST_TIER_DERIVED, json.data, json.len, true, err);
-}
-
-/* All that waits gets the same decision, but for the one that has it already. */
-static int note_kill(struct st_pipeline *p, const struct st_pause *but, const struct st_decider *by,
-                     struct st_error *err)
-{
-    for (const struct st_pause *i = p->pauses.first; i; i = i->next)
-        if (i != but && note_decision(p, i->id, ST_DECIDE_KILL, by, err) < 0)
-            return -err->errnum;
-    return 0;
-}
-
-static void carry_out_kill(struct st_pipeline *p)
-{
-    st_pauses_end_all(&p->pauses, false);
-    if (p->kill)
-        p->kill(p->ctx);
-}
-
-void st_pipeline_decide(struct st_pipeline *p, struct st_pause *pause, enum st_decision decision,
-                        const struct st_decider *by)
-{
-    struct st_error err = {0};
-    bool allow = decision == ST_DECIDE_ONCE || decision == ST_DECIDE_ALWAYS;
-
-    if (decision == ST_DECIDE_TIMEOUT)
-        allow = st_policy_pause(p->policy)->on_timeout == ST_TIMEOUT_RESUME;
-    if (note_decision(p, pause->id, decision, by, &err) < 0 ||
-        (decision == ST_DECIDE_ALWAYS && note_grant(p, pause, &err) < 0)) {
-        if (p->trace_failed)
-            p->trace_failed(p->ctx, &err);
-        return;
-    }
-    st_fault(p->watch, "decided");
-    if (decision == ST_DECIDE_ALWAYS)
-        st_grants_move(&p->grants, &pause->proposal);
-    if (decision == ST_DECIDE_KILL ||
-        (decision == ST_DECIDE_TIMEOUT && st_policy_pause(p->policy)->on_timeout == ST_TIMEOUT_KILL)) {
-        if (note_kill(p, pause, by, &err) < 0 && p->trace_failed)
-            p->trace_failed(p->ctx, &err);
-        carry_out_kill(p);
-        return;
-    }
-    if (allow && pause->event && pause->event->ev.type == ST_EV_FILESYSTEM)
-        st_summary_use(&p->summary, &pause->event->ev.fs);
-    st_pauses_end(&p->pauses, pause, allow);
-    st_fault(p->watch, "thawed");
-}
-
-int st_pipeline_kill(struct st_pipeline *p, const struct st_decider *by, struct st_error *err)
-{
-    int rc = p->pauses.first ? note_kill(p, NULL, by, err) : note_decision(p, NULL, ST_DECIDE_KILL, by, err);
-
-    if (rc < 0 && p->trace_failed)
-        p->trace_failed(p->ctx, err);
-    /* To end it needs no permission: it is carried out whether it could be recorded or not. */
-    carry_out_kill(p);
-    return rc;
-}
-
-struct st_pause *st_pipeline_hold(struct st_pipeline *p, const struct st_decider *by, struct st_error *err)
-{
-    struct st_operation none = ST_OPERATION_NONE;
-    int64_t start = st_now_mono_ns();
-    struct st_pause *entry;
-    int rc;
-
-    rc = st_pauses_freeze(&p->pauses);
-    entry = st_pauses_add(&p->pauses, &none, 0);
-    entry->by_person = true;
-    if (rc < 0) {
-        st_fail(err, -rc, "%s", p->watch->can_freeze ? strerror(-rc) : p->watch->no_freeze);
-    } else if (!st_pauses_confirm(&p->pauses, false)) {
-        st_fail(err, ETIMEDOUT, "not all of it stands still");
-    } else if (note_pause(p, entry, NULL, (st_now_mono_ns() - start) / 1000, by, err) == 0) {
-        return entry;
-    } else if (p->trace_failed) {
-        p->trace_failed(p->ctx, err);
-    }
-    st_pauses_end(&p->pauses, entry, false);
-    return NULL;
 }
 
 /* ---- folding ---- */

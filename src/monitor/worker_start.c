@@ -1,9 +1,11 @@
 /* worker_start: opens all that a worker needs while it still may, and writes its first record. */
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "monitor/kept.h"
 #include "monitor/link.h"
 #include "monitor/worker_private.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
@@ -86,6 +88,7 @@ static int open_trace(struct st_worker *w, struct st_error *err)
 
     if (st_trace_open(&options, &w->pipeline.trace, err) < 0)
         return st_wrap(err, "trace %s", o->trace_path);
+    w->continued = st_trace_seq(w->pipeline.trace) > 0;
     return 0;
 }
 
@@ -124,6 +127,56 @@ static const char *network_state(const struct st_network *n)
     return n->share.keeper ? "on" : "joined";
 }
 
+/* ---- approvals of earlier runs ---- */
+
+struct recalling {
+    struct st_pipeline *pipeline;
+    struct st_error err;
+};
+
+static void on_recalled(void *ctx, const struct st_decoded *d)
+{
+    struct recalling *r = ctx;
+    char id[ST_EVENT_ID_SIZE];
+    st_auto_buf json = ST_BUF_INIT;
+    struct st_jw j;
+
+    snprintf(id, sizeof(id), "%.*s", (int)d->event_id.len, d->event_id.p);
+    st_jw_init(&j, &json);
+    st_jw_object(&j);
+    st_jw_kstr(&j, "change", "grant");
+    st_jw_kstr(&j, "event_id", id);
+    st_jw_kbool(&j, "recalled", true);
+    st_jw_kstr(&j, "scope", "trace");
+    st_jw_end(&j, '}');
+    if (!r->err.errnum && st_pipeline_note(r->pipeline, ST_EV_POLICY_CHANGE, ST_TIER_DERIVED, json.data,
+                                           json.len, false, &r->err) == 0)
+        st_grants_add(&r->pipeline->grants, &d->ev, id);
+}
+
+/* Recorded before anything goes by them. Without them a person is asked again. */
+static int recall_approvals(struct st_worker *w, struct st_error *err)
+{
+    struct recalling r = {.pipeline = &w->pipeline};
+    st_auto_buf payload = ST_BUF_INIT;
+    struct st_error found = {0};
+
+    if (!w->continued) {
+        st_kept_forget(w->watch->order.trace_path);
+        return 0;
+    }
+    st_kept_recall(w->watch->order.trace_path, st_policy_sha256(w->pipeline.policy), on_recalled, &r, &found);
+    if (r.err.errnum) {
+        *err = r.err;
+        return -err->errnum;
+    }
+    if (!found.errnum || found.errnum == ENOENT)
+        return 0;
+    st_record_sensor(&payload, "approvals", "degraded", found.msg);
+    return st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, false,
+                            err);
+}
+
 int st_worker_record_start(struct st_worker *w, struct st_error *err)
 {
     st_auto_buf payload = ST_BUF_INIT;
@@ -146,7 +199,9 @@ int st_worker_record_start(struct st_worker *w, struct st_error *err)
     if (st_pipeline_note(&w->pipeline, ST_EV_LIFECYCLE, ST_TIER_KERNEL, payload.data, payload.len, true,
                          err) < 0)
         return -err->errnum;
-    return w->bus.off[0] ? record_no_bus(w, err) : 0;
+    if (w->bus.off[0] && record_no_bus(w, err) < 0)
+        return -err->errnum;
+    return recall_approvals(w, err);
 }
 
 /* An audit goes on without what it can't have; that is said. */

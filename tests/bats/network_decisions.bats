@@ -115,6 +115,42 @@ client_ends() {
     remove_box
 }
 
+@test "approved for good, a destination stays open when the container is started again, under the same policy" {
+    use_policy "$(to web "$web")" -- "$holding"
+    start_box
+    start_client curl -sSf "http://$other4/"
+    sandtrace approve --always "$(held box)"
+    client_ends 0
+    remove_box
+    trace_has "$(id_of box)" '.event_type == "policy_change" and .payload.change == "grant" and .payload.scope == "trace"'
+    start_box_of box 2
+    trace_has "$(id_of box)" '.event_type == "policy_change" and .payload.change == "grant" and .payload.recalled'
+    run -0 inside curl -sSf "http://$other4/"
+    nothing_waits
+    remove_box
+    # Another policy has not been asked.
+    use_policy "$(to web "$web")" "$(to more "{ cidr: $allowed4, port: $sink }")" -- "$holding"
+    start_box_of box 2
+    start_client curl -sSf "http://$other4/"
+    sandtrace deny "$(held box)"
+    client_ends 7
+    remove_box
+}
+
+@test "approved once, a destination is asked about when the container is started again" {
+    use_policy "$(to web "$web")" -- "$holding"
+    start_box
+    start_client curl -sSf "http://$other4/"
+    sandtrace approve "$(held box)"
+    client_ends 0
+    remove_box
+    start_box_of box 2
+    start_client curl -sSf "http://$other4/"
+    sandtrace deny "$(held box)"
+    client_ends 7
+    remove_box
+}
+
 @test "where a violation kills, the container ends and nothing has arrived" {
     use_policy "$(to web "$web")" -- 'on_violation: { low: kill, medium: kill, high: kill, critical: kill }'
     start_box

@@ -37,3 +37,7 @@ UNIT_TESTS += %D%/test_monitor_pipeline
 tests_unit_test_monitor_pipeline_SOURCES = %D%/test_monitor_pipeline.c %D%/worker_support.c %D%/worker_support.h
 tests_unit_test_monitor_pipeline_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_monitor_pipeline_LDADD = $(UNIT_LDADD_MONITOR)
+UNIT_TESTS += %D%/test_monitor_kept
+tests_unit_test_monitor_kept_SOURCES = %D%/test_monitor_kept.c
+tests_unit_test_monitor_kept_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_monitor_kept_LDADD = $(UNIT_LDADD_MONITOR)
