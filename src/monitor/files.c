@@ -167,6 +167,8 @@ static void take(void *ctx, const struct st_fan_event *seen)
         return;
     }
     f->pipeline->executions += seen->exec;
+    if (seen->exec && f->filters)
+        st_notify_meet(f->filters);
     st_process_read(seen->tid, &f->members, &f->facts);
     if (!f->facts.in_container) {
         f->host_uses++;

@@ -11,11 +11,13 @@
 #include "monitor/opened.h"
 #include "monitor/pipeline.h"
 #include "sensors/marks.h"
+#include "sensors/notify.h"
 #include "sensors/process.h"
 
 struct st_files {
     struct st_pipeline *pipeline;
-    struct st_opened *opened; /* NULL: nothing is notified */
+    struct st_opened *opened;  /* NULL: nothing is notified */
+    struct st_notify *filters; /* whose are to be known before a program runs; NULL: likewise */
     int fan;
     bool refuse_all; /* after a loss: nothing is judged any more */
     struct st_membership members;

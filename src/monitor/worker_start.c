@@ -260,6 +260,7 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     if (st_mutations_open(&w->mutations, &w->pipeline, w->watch, err) < 0)
         return -err->errnum;
     w->files.opened = &w->mutations.opened;
+    w->files.filters = w->mutations.notify;
     w->mutations.guards = &w->files.guards;
     return 0;
 }

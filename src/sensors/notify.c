@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -45,6 +46,7 @@ struct st_notify {
     void *ctx;
     struct source *first;
     size_t n;
+    dev_t memory_dev; /* of files that are in memory only */
     struct seccomp_notif_sizes sizes;
     struct seccomp_notif *asked; /* as large as the kernel wants it */
 };
@@ -65,30 +67,24 @@ void st_filter_unref(struct st_filter *f)
     free(f);
 }
 
-static bool program_of(pid_t pid, dev_t *dev, ino_t *ino)
+static bool stat_program(pid_t pid, struct stat *out)
 {
     char link[48];
-    struct stat sb;
 
     snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-    if (stat(link, &sb) < 0)
-        return false;
-    *dev = sb.st_dev;
-    *ino = sb.st_ino;
-    return true;
+    return stat(link, out) == 0;
 }
 
 bool st_filter_sets_up(struct st_filter *f, pid_t leader)
 {
-    dev_t dev;
-    ino_t ino;
+    struct stat sb;
 
     /* crun's exec names no process: then it is the first that asks. */
     if (f->setup && !f->pid)
         f->pid = leader;
     if (!f->setup || leader != f->pid)
         return false;
-    if (program_of(leader, &dev, &ino) && dev == f->dev && ino == f->ino)
+    if (stat_program(leader, &sb) && sb.st_dev == f->dev && sb.st_ino == f->ino)
         return true;
     f->setup = false;
     return false;
@@ -174,16 +170,18 @@ static int watch(struct st_notify *n, int fd, void *what)
     return epoll_ctl(n->epfd, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
 }
 
-static void accept_one(struct st_notify *n)
+/* false: nobody waits. */
+static bool accept_one(struct st_notify *n)
 {
     st_auto_fd fd = accept4(n->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     struct ucred peer = {.uid = (uid_t)-1};
     socklen_t len = sizeof(peer);
     struct source *s;
 
-    if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.uid != 0 ||
-        n->n >= FILTERS_MAX)
-        return;
+    if (fd < 0)
+        return errno == EINTR;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.uid != 0 || n->n >= FILTERS_MAX)
+        return true;
     s = st_xcalloc(1, sizeof(*s));
     s->connection = st_steal_fd(&fd);
     s->brought = -1;
@@ -196,6 +194,7 @@ static void accept_one(struct st_notify *n)
     n->n++;
     if (watch(n, s->connection, s) < 0)
         drop(n, s);
+    return true;
 }
 
 /* Keep the first fd that comes, close all others. */
@@ -264,6 +263,62 @@ static bool is_filter(int fd)
     return ioctl(fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &none) < 0 && errno == ENOENT;
 }
 
+/* The same bytes; sizes are the same. */
+static bool same_content(int a, int b)
+{
+    static const size_t size = 32768;
+    st_auto_free char *room = st_xmalloc(2 * size);
+    off_t at = 0;
+
+    for (;;) {
+        ssize_t n = pread(a, room, size, at);
+
+        if (n < 0 || pread(b, room + size, size, at) != n)
+            return false;
+        if (n == 0)
+            return true;
+        if (memcmp(room, room + size, (size_t)n) != 0)
+            return false;
+        at += n;
+    }
+}
+
+static int open_program(pid_t pid)
+{
+    char link[48];
+
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+    return open(link, O_RDONLY | O_CLOEXEC);
+}
+
+/* Some runtimes enter a container as a copy of themselves in memory, which a container could make as well:
+ * then it is looked into. Nothing else is opened: what lies in the container reports every open to us. */
+static bool is_copy(const struct st_notify *n, pid_t pid, const struct stat *sb, pid_t runtime)
+{
+    st_auto_fd copy = -1, own = -1;
+    struct stat theirs;
+
+    if (sb->st_dev != n->memory_dev)
+        return false;
+    copy = open_program(pid);
+    own = open_program(runtime);
+    return copy >= 0 && own >= 0 && fstat(own, &theirs) == 0 && theirs.st_size == sb->st_size &&
+           same_content(copy, own);
+}
+
+/* Who is announced may be a program of the container's by now, if we come late: that is on its way nowhere.
+ */
+static bool is_runtime(const struct st_notify *n, pid_t pid, pid_t runtime, struct st_filter *f)
+{
+    struct stat sb, own;
+
+    if (!stat_program(pid, &sb) || !stat_program(runtime, &own))
+        return false;
+    f->dev = sb.st_dev;
+    f->ino = sb.st_ino;
+    return (sb.st_dev == own.st_dev && sb.st_ino == own.st_ino) || is_copy(n, pid, &sb, runtime);
+}
+
 static void begin(struct st_notify *n, struct source *s, pid_t pid)
 {
     struct st_filter *f;
@@ -276,7 +331,7 @@ static void begin(struct st_notify *n, struct source *s, pid_t pid)
     f->refs = 1;
     f->fd = st_steal_fd(&s->brought);
     f->pid = pid;
-    f->setup = program_of(pid ? pid : s->runtime, &f->dev, &f->ino);
+    f->setup = is_runtime(n, pid ? pid : s->runtime, s->runtime, f);
     s->filter = f;
     st_buf_free(&s->said);
     unwatch(n, s->connection);
@@ -325,6 +380,19 @@ static void serve(struct st_notify *n, struct source *s, uint32_t events)
         drop(n, s);
 }
 
+void st_notify_meet(struct st_notify *n)
+{
+    struct source *next;
+
+    while (accept_one(n))
+        continue;
+    for (struct source *s = n->first; s; s = next) {
+        next = s->next;
+        if (!s->filter)
+            serve(n, s, 0);
+    }
+}
+
 void st_notify_work(struct st_notify *n)
 {
     struct epoll_event events[16];
@@ -347,6 +415,12 @@ int st_notify_fd(const struct st_notify *n)
 
 static int open_all(struct st_notify *n, const char *path, int listener, struct st_error *err)
 {
+    st_auto_fd memory = memfd_create("", MFD_CLOEXEC);
+    struct stat sb;
+
+    if (memory < 0 || fstat(memory, &sb) < 0)
+        return st_fail_errno(err, "a file in memory");
+    n->memory_dev = sb.st_dev;
     if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &n->sizes) < 0)
         return st_fail_errno(err, "seccomp notifications");
     if (n->sizes.seccomp_notif < sizeof(*n->asked))

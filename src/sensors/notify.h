@@ -20,7 +20,7 @@ struct st_filter {
     unsigned refs;
     int fd;     /* -1: no task is left in it */
     pid_t pid;  /* of its first process */
-    bool setup; /* which is still the runtime's program, about to become the container's */
+    bool setup; /* which is still the runtime's program, or a copy of it, about to become the container's */
     dev_t dev;  /* that program */
     ino_t ino;
 };
@@ -50,6 +50,11 @@ typedef bool (*st_notify_taker)(void *ctx, struct st_filter *f, const struct sec
 int st_notify_open(const char *path, int listener, st_notify_taker take, void *ctx, struct st_notify **n,
                    struct st_error *err);
 void st_notify_close(struct st_notify *n); /* refuses all that waits */
+
+/* Take in the filters that were handed over up to now, and nothing that is asked on them. To be done before
+ * any program of the container's is let run: a runtime hands a filter over before its process becomes such a
+ * program, and only until then it can be seen that it still is the runtime. */
+void st_notify_meet(struct st_notify *n);
 
 /* Readable while there is work. */
 int st_notify_fd(const struct st_notify *n);

@@ -8,6 +8,11 @@ UNIT_TESTS += %D%/test_sensors_process_cache
 tests_unit_test_sensors_process_cache_SOURCES = %D%/test_sensors_process_cache.c %D%/unit.h
 tests_unit_test_sensors_process_cache_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_sensors_process_cache_LDADD = $(UNIT_LDADD_SENSORS)
+# Only root is believed to be a runtime.
+ENGINE_UNIT_TESTS += %D%/test_sensors_notify
+tests_unit_test_sensors_notify_SOURCES = %D%/test_sensors_notify.c %D%/unit.h
+tests_unit_test_sensors_notify_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sensors_notify_LDADD = $(UNIT_LDADD_SENSORS)
 ENGINE_UNIT_TESTS += %D%/test_sensors_sockets
 tests_unit_test_sensors_sockets_SOURCES = %D%/test_sensors_sockets.c %D%/sockets_unit.h \
 	%D%/netns_unit.h %D%/unit.h
