@@ -13,50 +13,73 @@
 #include <sys/epoll.h>
 #include <sys/stat.h>
 
-/* A number alone is used again as soon as its mount is gone; where it is shown changes when the root does. */
+#ifndef STATX_MNT_ID_UNIQUE
+#define STATX_MNT_ID_UNIQUE 0x4000U
+#endif
+
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+    for (const char *c = text; *c; c++)
+        h = (h * 1099511628211u) ^ (unsigned char)*c;
+    return h;
+}
+
+/* A number alone is used again as soon as its mount is gone. */
 static uint64_t key_of(const struct st_mount *m)
 {
     uint64_t h = 14695981039346656037u ^ (uint64_t)m->id;
 
     h = (h * 1099511628211u) ^ m->major;
     h = (h * 1099511628211u) ^ m->minor;
-    for (const char *c = m->root; *c; c++)
-        h = (h * 1099511628211u) ^ (unsigned char)*c;
-    return h;
+    return hash_text(h, m->root);
 }
 
-static size_t find(const struct st_late *l, uint64_t key)
+/* From 6.8 on. */
+static uint64_t unique_of(int fd)
 {
-    size_t i = 0;
+    struct statx sx;
 
-    while (i < l->n && l->known[i] != key)
-        i++;
-    return i;
+    return fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID_UNIQUE, &sx) == 0 &&
+                   sx.stx_mask & STATX_MNT_ID_UNIQUE
+               ? sx.stx_mnt_id
+               : 0;
 }
 
-static void know(struct st_late *l, const struct st_mount *m)
+static struct st_late_mount *find(const struct st_late *l, uint64_t key)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->known[i].key == key)
+            return &l->known[i];
+    return NULL;
+}
+
+static struct st_late_mount *know(struct st_late *l, const struct st_mount *m)
 {
     l->known = st_xrealloc(l->known, (l->n + 1) * sizeof(*l->known));
-    l->known[l->n++] = key_of(m);
+    l->known[l->n] = (struct st_late_mount){.key = key_of(m)};
+    return &l->known[l->n++];
 }
 
 static void forget(struct st_late *l, const struct st_mount *m)
 {
-    size_t i = find(l, key_of(m));
+    struct st_late_mount *known = find(l, key_of(m));
 
-    if (i < l->n)
-        l->known[i] = l->known[--l->n];
+    if (known)
+        *known = l->known[--l->n];
 }
 
 /* Mounts that are gone are forgotten: whoever mounts and unmounts for ever costs nothing. */
 static void forget_gone(struct st_late *l, const struct st_mounts *now)
 {
-    uint64_t *there = st_xcalloc(now->n + 1, sizeof(*there));
+    struct st_late_mount *there = st_xcalloc(now->n + 1, sizeof(*there));
     size_t n = 0;
 
-    for (size_t i = 0; i < now->n; i++)
-        if (find(l, key_of(&now->list[i])) < l->n)
-            there[n++] = key_of(&now->list[i]);
+    for (size_t i = 0; i < now->n; i++) {
+        const struct st_late_mount *known = find(l, key_of(&now->list[i]));
+
+        if (known)
+            there[n++] = *known;
+    }
     free(l->known);
     l->known = there;
     l->n = n;
@@ -112,23 +135,41 @@ static bool is_mask(const struct st_late *l, const struct st_mount *m)
     return !l->runs && (strncmp(m->point, "/proc/", 6) == 0 || strncmp(m->point, "/sys/", 5) == 0);
 }
 
-static void look_at(struct st_late *l, int root, const struct st_mount *m)
+/* Who opens a mount keeps others from taking it away: only as long as it takes. */
+static int mark(const struct st_late *l, int root, const struct st_mount *m, struct st_late_mount *seen)
 {
     const struct st_watch *w = l->pipeline->watch;
     struct st_errand e = {.kind = ST_ERRAND_MARK, .tid = w->order.pid};
-    st_auto_fd fd = -1;
+    st_auto_fd fd = st_marks_open(root, m);
+
+    seen->unique = unique_of(fd);
+    return fd < 0 ? fd : st_errand_do(w->errands, &e, fd);
+}
+
+/* Between two looks one mount may have gone and another have come that has its number, and perhaps its place.
+ * What has come is therefore marked at each look: that changes nothing for what is marked. */
+static void look_at(struct st_late *l, int root, const struct st_mount *m)
+{
+    struct st_late_mount *known = find(l, key_of(m)), seen = {key_of(m), 0, hash_text(1, m->point), true};
+    bool same;
     int rc;
 
-    if (find(l, key_of(m)) < l->n)
+    if (known && !known->place) /* from the start, and now the root is where it will be */
+        known->place = seen.place;
+    if (known && known->place == seen.place && !known->came)
         return;
-    if (!st_marks_skip(m) && !is_mask(l, m)) {
-        fd = st_marks_open(root, m);
-        if (fd == -ESTALE)
-            return;
-        rc = fd < 0 ? fd : st_errand_do(w->errands, &e, fd);
-        tell(l, m, rc);
+    if (st_marks_skip(m) || is_mask(l, m)) {
+        seen.came = false;
+        *(known ? known : know(l, m)) = seen;
+        return;
     }
-    know(l, m);
+    rc = mark(l, root, m, &seen);
+    if (rc == -ESTALE)
+        return;
+    same = known && known->place == seen.place && known->unique == seen.unique;
+    *(known ? known : know(l, m)) = seen;
+    if (!same)
+        tell(l, m, rc);
 }
 
 static void look(struct st_late *l)

@@ -8,11 +8,18 @@
 #include "monitor/pipeline.h"
 #include "sensors/marks.h"
 
+struct st_late_mount {
+    uint64_t key;    /* number, file system, root */
+    uint64_t unique; /* number that is never used again; 0: this kernel has none */
+    uint64_t place;  /* where it is; 0: where it will be is not known yet */
+    bool came;       /* later: another may come in its place */
+};
+
 struct st_late {
     struct st_pipeline *pipeline;
-    bool runs;       /* the container's first program does; before, it is the runtime that mounts */
-    int table;       /* of the container's mounts: tells that it has changed; -1: is not watched */
-    uint64_t *known; /* which mounts, in no order: marked, or not to be */
+    bool runs; /* the container's first program does; before, it is the runtime that mounts */
+    int table; /* of the container's mounts: tells that it has changed; -1: is not watched */
+    struct st_late_mount *known; /* in no order: marked, or not to be */
     size_t n;
 };
 
