@@ -179,12 +179,13 @@ static void check_name(struct reader *r, struct settings *s, const struct layer 
 static void read_rules(struct loader *l, struct reader *r, const struct st_yaml_node *root, enum form form)
 {
     struct rules own = {0}, *base = &l->out->rules;
-    const struct st_yaml_node *list = st_yaml_get(root, "rules");
 
     if (form == FORM_WRITES)
         st_parse_writes_form(r, root, &l->out->settings, &own);
-    else if (list)
-        st_parse_rules(r, list, form, &own);
+    else
+        st_yaml_each (list, root)
+            if (strcmp(list->key, "rules") == 0) /* one, or several and an error about that */
+                st_parse_rules(r, list, form, &own);
     for (size_t i = 0; i < base->n; i++) /* those of the base come after ours */
         *st_add_rule(&own) = base->items[i];
     free(base->items);
@@ -198,8 +199,9 @@ static void read_root(struct loader *l, struct reader *r, const struct layer *la
     struct settings *s = &l->out->settings;
     enum form form;
 
-    if (!st_is_mapping(r, root) || !st_parse_form(r, root, &form))
+    if (!st_is_mapping(r, root))
         return;
+    form = st_parse_form(r, root);
     if (form == FORM_OWN && extends) {
         if (!take_extends(l, r, layer, extends))
             st_settings_init(s, form); /* go on: there may be more to say */
@@ -218,17 +220,14 @@ static int read_layer(struct loader *l, const struct layer *layer, const char *t
     struct loaded *out = l->out;
     struct st_diag_file file = {.name = layer->path, .text = text, .len = len};
     struct reader r = {.arena = &out->arena, .diags = l->diags, .file = &file};
-    struct st_yaml_place where;
-    struct st_error err = {0};
-    st_auto_yaml doc = NULL;
+    size_t errors = l->diags->errors;
+    st_auto_yaml doc = st_diag_yaml(l->diags, &file, &limits);
     size_t slot = out->n_files++;
 
     out->files[slot] = layer->path;
     st_sha256(text, len, out->digests[slot]);
-    if (st_yaml_parse(text, len, &limits, &doc, &where, &err) < 0) {
-        st_diag_error(l->diags, &file, (struct st_diag_at){where, 1}, NULL, "%s", err.msg);
+    if (!doc || (!st_yaml_root(doc) && l->diags->errors > errors))
         return -EINVAL;
-    }
     if (!st_yaml_root(doc) || st_yaml_is_null(st_yaml_root(doc))) {
         st_diag_error(l->diags, &file, (struct st_diag_at){{0, 0}, 0},
                       "write schema_version: \"2.0\" and rules; sandtrace-policy(5) has an example",

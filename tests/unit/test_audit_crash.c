@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define RUNS 500
-#define CHAIN 8 /* runs that go on with the same trace */
+#define CHAIN 8   /* runs that go on with the same trace */
 #define MOST 2000 /* events that one run appends: CHAIN times as many must fit the disk */
 
 /* What the writer said before it died; in memory that both see. */
