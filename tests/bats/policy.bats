@@ -117,6 +117,8 @@ make_trace() {
     run -2 "$sandtrace" policy test "$dir/good.yaml" --path /x --access raed
     [[ $output == *"\`raed\` is no access"* ]]
     run -2 "$sandtrace" policy test "$dir/good.yaml" --connect x.example:70000
+    run -2 "$sandtrace" policy test "$dir/good.yaml" --syscall ptrase
+    [[ $output == *"there is no syscall \`ptrase\`; did you mean \`ptrace\`?"* ]]
     run -2 "$sandtrace" policy check "$dir/good.yaml" --path /x
     run -2 "$sandtrace" policy frobnicate
     run -2 "$sandtrace" policy
@@ -143,6 +145,16 @@ END
     run -2 "$sandtrace" policy test --expect "$dir/cases.yaml"
     [[ $output == *"cases.yaml:3:17: error: unknown key \`acess\` in a case; did you mean \`access\`?"* ]]
     [[ $output == *"cases.yaml:4:5: error: a case needs \`expect\`"* ]]
+    printf 'policy: ./good.yaml\ncases:\n  - { path: /x, expect: dney }\n  - { path: /x, expect: deny, rule: secretz, severity: hihg, response: x }\n' \
+        >"$dir/cases.yaml"
+    run -2 "$sandtrace" policy test --expect "$dir/cases.yaml"
+    [[ $output == *"cases.yaml:3:25: error: \`expect\` can't be \`dney\`; did you mean \`deny\`?"* ]]
+    [[ $output == *"cases.yaml:4:37: error: the policy has no rule \`secretz\`; did you mean \`secrets\`?"* ]]
+    [[ $output == *"cases.yaml:4:56: error: \`severity\` can't be \`hihg\`; did you mean \`high\`?"* ]]
+    [[ $output == *"\`response\` can't be \`x\`; write one of record, deny, pause, kill"* ]]
+    printf 'policy: ./good.yaml\ncases:\n  - { path: /x, path: /y, expect: deny\n' >"$dir/cases.yaml"
+    run -2 "$sandtrace" policy test --expect "$dir/cases.yaml"
+    [[ $output == *"cases.yaml:3:17: error: duplicate key"*"^"*"cases.yaml:4:1: error: did not find expected"* ]]
 }
 
 @test "cases can say what happened before, how often and how much later" {
