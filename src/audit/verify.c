@@ -113,8 +113,12 @@ static void check_place(struct st_verifier *v, const struct st_frame *f)
     uint64_t expected = v->link.seq + 1 + v->unread;
     bool first = v->report.records == 0;
 
-    if (first)
+    if (first) {
         v->report.dialect = f->dialect;
+        if (v->o.refuse_older && f->dialect == ST_DIALECT_OLDER)
+            add_issue(v, ST_ISSUE_BAD_SIGNATURE, f->seq,
+                      "the older dialect has no signatures: anybody can have written this");
+    }
     if (f->dialect != v->report.dialect)
         add_issue(v, ST_ISSUE_BROKEN_LINK, f->seq, "the dialect changes within the trace");
     else if (first && !v->unread && (f->seq != 1 || f->prev_hash.p))

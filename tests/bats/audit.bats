@@ -163,7 +163,8 @@ json() { python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.arg
     [[ $output == *seq_gap* ]]
 }
 
-@test "verify reads the older dialect" {
+# Two records of the older dialect: those of its description.
+make_older() {
     python3 - "$ST_SRCDIR/tests/audit" >"$dir/old.jsonl" <<'PYTHON'
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -177,6 +178,10 @@ for seq, (kind, payload) in enumerate([
                       "record_hash": own, "wall_time": "2026-03-26T12:00:00+00:00", "evidence_tier": "hypervisor", "payload": payload}))
     prev = own
 PYTHON
+}
+
+@test "verify reads the older dialect" {
+    make_older
     grep -q 276db72fa7acf0d8d56f70506cad32750839e4b4ca7e10013c333deebc7c563a "$dir/old.jsonl"
     grep -q d8a4d671d25e4638534a0fd0d0653f94b0da825bc94f930da7544ec2f1dd6db8 "$dir/old.jsonl"
     run -0 "$sandtrace" verify "$dir/old.jsonl"
@@ -184,6 +189,25 @@ PYTHON
     sed -i 1s/316/317/ "$dir/old.jsonl"
     run -1 "$sandtrace" verify "$dir/old.jsonl"
     [[ $output == *"hash_mismatch"*"seq 1"* ]]
+}
+
+@test "a signed trace can't be replaced by one of the older dialect, which nobody signs" {
+    make_trace
+    make_older
+    run -1 "$sandtrace" verify "$dir/old.jsonl" --key "$key"
+    [[ $output == *"CHAIN BROKEN"*"bad_signature"*"seq 1"*"has no signatures"* ]]
+    run -1 "$sandtrace" report "$dir/old.jsonl" --key "$key"
+    run -0 "$sandtrace" verify "$dir/old.jsonl" --key "$key" --allow-unsigned
+    # Keys of this host: only among the traces that this host signs.
+    mkdir "$dir/log"
+    printf 'key_dir: %s\nlog_dir: %s\n' "$dir" "$dir/log" >"$SANDTRACE_CONFIG"
+    run -0 "$sandtrace" verify "$dir/old.jsonl"
+    cp "$dir/old.jsonl" "$dir/log/agent-7.jsonl"
+    run -1 "$sandtrace" verify "$dir/log/agent-7.jsonl"
+    run -1 "$sandtrace" verify "$dir/./log//agent-7.jsonl"
+    cd "$dir/log"
+    run -1 "$sandtrace" verify agent-7.jsonl --json
+    [ "$(json 'd["valid"], d["issues"][0]["code"]' <<<"$output")" = "(False, 'bad_signature')" ]
 }
 
 @test "verify asks a policy anew: what it forbids must not have happened" {
