@@ -88,6 +88,16 @@ void st_rejudge_event(struct st_rejudge *j, const struct st_decoded *d, struct s
         st_policy_eval(j->policy, j->counters, &d->ev, out);
 }
 
+bool st_rejudge_explain(struct st_rejudge *j, const struct st_decoded *d, struct st_verdict *out,
+                        struct st_explanation *x)
+{
+    *out = (struct st_verdict){.result = ST_ALLOW, .policy_sha256 = st_policy_sha256(j->policy)};
+    if (!is_deed(d))
+        return false;
+    st_policy_explain(j->policy, j->counters, &d->ev, out, x);
+    return true;
+}
+
 bool st_was_refused(const struct st_decoded *d)
 {
     if (d->has_verdict && (d->verdict.action == ST_ACT_DENIED || d->verdict.action == ST_ACT_KILLED))

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 
 struct st_policy;
+struct st_explanation;
 struct st_rejudge;
 
 /* A policy by name or path, as st_policy_load takes it; names are looked for in the configuration's folders.
@@ -20,6 +21,9 @@ void st_rejudge_freep(struct st_rejudge **j);
 
 /* The verdict, until the next one. Events that no policy speaks of (lifecycle, checkpoint …) are allowed. */
 void st_rejudge_event(struct st_rejudge *j, const struct st_decoded *d, struct st_verdict *out);
+/* The same, and why; false: no policy speaks of such an event, and *x is not touched. */
+bool st_rejudge_explain(struct st_rejudge *j, const struct st_decoded *d, struct st_verdict *out,
+                        struct st_explanation *x);
 const char *st_rejudge_name(const struct st_rejudge *j);
 
 /* Was the operation refused at the time, so that nothing came of it? */

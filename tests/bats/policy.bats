@@ -197,8 +197,12 @@ END
     [[ $output == *"5000 bytes sent to api.example.com"* ]]
     [[ $output != *"/workspace/a"* ]]
     [[ $output == *"2 of 4 events refused"* ]]
+    # As for one event: the rule with its line, and those tried before it.
+    [[ $output == *"5000 bytes sent to api.example.com"*"rule api, $dir/good.yaml:"[1-9]*"tried before: 1 rule about other things"* ]]
+    [[ $output == *"/etc/hosts"*"tried before:"*"secrets "*"none of its paths matches  ($dir/good.yaml:6)"* ]]
     run -1 "$sandtrace" policy test --json "$dir/good.yaml" --trace "$dir/trace.jsonl"
     [ "$(jq -s 'map(.a.result) | tostring' <<<"$output")" = '"[\"deny\",\"anomaly\"]"' ]
+    [ "$(jq -s '.[1].a.line - (.[1].a.tried | map(select(.rule == "secrets")) | .[0].line) > 0' <<<"$output")" = true ]
     sed 's/4096/8192/; s/name: good/name: good2/' "$dir/good.yaml" >"$dir/good2.yaml"
     run -1 "$sandtrace" policy diff "$dir/good.yaml" "$dir/good2.yaml" --trace "$dir/trace.jsonl"
     [[ $output == *"- anomaly: 5000 bytes sent"*"+ allow: allowed by rule api"* ]]
