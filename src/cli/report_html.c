@@ -196,10 +196,11 @@ static void add_table(const struct st_report *r, const struct st_table *t, struc
     for (size_t i = 0; i < rows; i++)
         add_row(t, &t->tally->items[i], out);
     st_buf_adds(out, "</table>\n");
-    if (t->tally->n > rows || t->tally->others)
-        st_buf_addf(out,
-                    "<p class=\"more\">… and %zu more, and %llu events that are not told apart here</p>\n",
-                    t->tally->n - rows, (unsigned long long)t->tally->others);
+    if (t->tally->n > rows)
+        st_buf_addf(out, "<p class=\"more\">… and %zu more</p>\n", t->tally->n - rows);
+    if (t->tally->others)
+        st_buf_addf(out, "<p class=\"more\">… and %llu events that are not told apart here</p>\n",
+                    (unsigned long long)t->tally->others);
 }
 
 void st_report_html(const struct st_report *r, struct st_buf *out)

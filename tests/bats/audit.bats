@@ -336,6 +336,24 @@ YAML
     [[ $output == *"BROKEN"* ]]
 }
 
+@test "report puts what is alike together, and what is gravest first" {
+    {
+        for bytes in 1 2 3; do net_event evil.example 80 "$bytes" anomaly false; done
+        net_event evil.example 443 9 deny true
+        file_event /etc/passwd allow none false
+        file_event /etc/shadow deny paused true
+    } | "$helpers/write_events" "$dir" "$trace" agent-7 trace-1
+    run -0 "$sandtrace" report "$trace" --key "$key" --format markdown
+    [[ $output == *"| paused | read /etc/shadow | scope | 1 |"*"| deny | connect to evil\.example:443 | net | 1 |"* ]]
+    [[ $output == *"| deny |"*"| anomaly | connect to evil\.example:80 | net | 3 |"* ]]
+}
+
+@test "report of the older dialect says what was written, from its summaries" {
+    make_older
+    run -0 "$sandtrace" report "$dir/old.jsonl"
+    [[ $output == *"What was written"*'/tmp/é\x0a'*"What was deleted"* ]]
+}
+
 @test "report's page is whole in itself" {
     make_trace
     run -0 "$sandtrace" report "$trace" --key "$key" --output "$dir/report.html"
