@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "base/json_write.h"
 #include "base/mem.h"
+#include "cli/rejudge.h"
 #include "cli/verbs.h"
 
 #include <stdio.h>
@@ -51,19 +52,12 @@ static int load_stdin(const struct policy_cmd *c, struct st_policy **out, struct
     return rc < 0 ? rc : st_policy_parse("-", st_buf_cstr(&text), text.len, &c->source, out, diags, err);
 }
 
-/* `my.yaml` in the current directory is meant before a policy of that name. */
 static int load_into(const struct policy_cmd *c, const char *what, struct st_policy **out,
                      struct st_diagnostics *diags, struct st_error *err)
 {
-    st_auto_free char *here = NULL;
-
     if (strcmp(what, "-") == 0)
         return load_stdin(c, out, diags, err);
-    if (!strchr(what, '/') && access(what, F_OK) == 0) {
-        here = st_xasprintf("./%s", what);
-        what = here;
-    }
-    return st_policy_load(what, &c->source, out, diags, err);
+    return st_load_policy_here(what, &c->source, out, diags, err);
 }
 
 int st_policy_cmd_load(const struct policy_cmd *c, const char *what, bool warnings, struct st_policy **out)

@@ -230,6 +230,9 @@ YAML
     run -0 "$sandtrace" verify "$trace" --key "$key" --against "$dir/strict.yaml"
     [[ $output == *"keeps to"* ]]
     run -2 "$sandtrace" verify "$trace" --against "$dir/none.yaml"
+    [ "$(grep -c 'No such file' <<<"$output")" = 1 ]
+    cd "$dir" # a file in the current directory, as for sandtrace policy
+    run -0 "$sandtrace" verify "$trace" --key "$key" --against strict.yaml
 }
 
 @test "verify knows a trace that is being written" {
@@ -263,6 +266,7 @@ YAML
     [ "$(count --filter-type network_egress)" = 2 ]
     [ "$(count --filter-type filesystem,checkpoint)" = 4 ]
     [ "$(count --filter-verdict deny,anomaly)" = 2 ]
+    [ "$(count --filter-verdict paused)" = 0 ]
     [ "$(count --filter-tier derived)" = 1 ]
     [ "$(count --filter-path '/workspace/**')" = 2 ]
     [ "$(count --filter-path '/etc/*')" = 1 ]
@@ -274,6 +278,23 @@ YAML
     [[ $output == *"none of allow, deny, anomaly, paused, killed"* ]]
     run -2 "$sandtrace" stream "$trace" --filter-path relative
     run -2 "$sandtrace" stream "$trace" --since yesterday
+}
+
+@test "stream --filter-verdict deny also shows the refusals that paused or killed" {
+    {
+        file_event /a allow none false
+        file_event /b deny denied true
+        file_event /c deny paused true
+        file_event /d deny killed true
+        file_event /e allow paused false
+        net_event evil.example 80 9000 anomaly false
+    } | "$helpers/write_events" "$dir" "$trace" agent-7 trace-1
+    shown() { "$sandtrace" stream "$trace" --filter-verdict "$1" | jq -rj '.payload.path // .payload.dst_host // .event_type'; }
+    [ "$(shown deny)" = /b/c/d ]
+    [ "$(shown paused)" = /c/e ]
+    [ "$(shown killed)" = /d ]
+    [ "$(shown anomaly,killed)" = /devil.example ]
+    [ "$(shown allow)" = /acheckpoint ]
 }
 
 @test "stream shows what another policy would have decided" {
