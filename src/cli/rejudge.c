@@ -57,7 +57,8 @@ struct st_rejudge *st_rejudge_new(const struct st_cli *cli, const struct st_verb
 
         st_diag_text(&diags, isatty(STDERR_FILENO) && cli->color, &text);
         fputs(st_buf_cstr(&text), stderr);
-        st_cli_error(verb, "policy %s does not load%s%s", policy, diags.n ? "" : ": ", diags.n ? "" : err.msg);
+        st_cli_error(verb, "policy %s does not load%s%s", policy, diags.n ? "" : ": ",
+                     diags.n ? "" : err.msg);
         return NULL;
     }
     return st_rejudge_of(loaded);

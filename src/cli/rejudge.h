@@ -9,8 +9,8 @@
 
 struct st_rejudge;
 
-/* A policy by name or path, as st_load_policy_here takes it; names are looked for in the configuration's folders.
- * What is wrong with it is printed. */
+/* A policy by name or path, as st_load_policy_here takes it; names are looked for in the configuration's
+ * folders. What is wrong with it is printed. */
 struct st_rejudge *st_rejudge_new(const struct st_cli *cli, const struct st_verb *verb, const char *policy);
 /* As st_policy_load; but `my.yaml` in the current directory is meant before a policy of that name. */
 int st_load_policy_here(const char *what, const struct st_policy_source *source, struct st_policy **out,
