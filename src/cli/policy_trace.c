@@ -67,6 +67,17 @@ static void tell_json(struct asked *k, const struct st_decoded *d, const struct 
     st_buf_addc(&k->out, '\n');
 }
 
+/* The response where there is one: it may be all that differs. */
+static void add_side(struct asked *k, char sign, const struct st_verdict *v)
+{
+    st_buf_addf(&k->out, "  %c %s", sign, st_result_name(v->result));
+    if (v->result != ST_ALLOW)
+        st_buf_addf(&k->out, ", response %s", st_response_name(v->response));
+    st_buf_adds(&k->out, ": ");
+    st_show_text(&k->out, v->reason);
+    st_buf_addc(&k->out, '\n');
+}
+
 static void tell_text(struct asked *k, const struct st_decoded *d, const struct answer *a,
                       const struct answer *b)
 {
@@ -77,11 +88,8 @@ static void tell_text(struct asked *k, const struct st_decoded *d, const struct 
         st_buf_addc(&k->out, '\n');
         return;
     }
-    st_buf_addf(&k->out, "  - %s: ", st_result_name(a->verdict.result));
-    st_show_text(&k->out, a->verdict.reason);
-    st_buf_addf(&k->out, "\n  + %s: ", st_result_name(b->verdict.result));
-    st_show_text(&k->out, b->verdict.reason);
-    st_buf_addc(&k->out, '\n');
+    add_side(k, '-', &a->verdict);
+    add_side(k, '+', &b->verdict);
 }
 
 /* With one policy what it refuses is worth telling; with two, what they decide differently. */

@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "base/json_write.h"
 #include "base/mem.h"
+#include "base/suggest.h"
 #include "cli/rejudge.h"
 #include "cli/verbs.h"
 
@@ -172,6 +173,17 @@ static bool has_words(const struct policy_cmd *c)
     return false;
 }
 
+static int unknown_command(const struct policy_cmd *c, const char *word)
+{
+    struct st_suggestion best = {0};
+
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        st_suggest_offer(&best, word, commands[i].name);
+    if (best.word)
+        return st_cli_usage(c->verb, "there is no `policy %s`; did you mean `%s`?", word, best.word);
+    return st_cli_usage(c->verb, "there is no `policy %s`; say check, test, diff, list or show", word);
+}
+
 static int dispatch(struct policy_cmd *c, int argc, char **args)
 {
     const struct command *cmd = NULL;
@@ -182,7 +194,7 @@ static int dispatch(struct policy_cmd *c, int argc, char **args)
         if (strcmp(commands[i].name, args[0]) == 0)
             cmd = &commands[i];
     if (!cmd)
-        return st_cli_usage(c->verb, "there is no `policy %s`; say check, test, diff, list or show", args[0]);
+        return unknown_command(c, args[0]);
     if ((!cmd->words && has_words(c)) || (!cmd->trace && c->trace) || (!cmd->expect && c->expect) ||
         (!cmd->all && c->all) || (!cmd->strict && c->strict))
         return st_cli_usage(c->verb, "`policy %s` does not take one of these options", args[0]);

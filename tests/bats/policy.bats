@@ -71,11 +71,24 @@ make_trace() {
     [[ $output == *"2 errors"* ]]
     run -2 "$sandtrace" policy check "$dir/absent.yaml"
     [[ $output == *absent.yaml* ]]
+    run -2 "$sandtrace" policy check "$dir"
+    [[ $output == *"not a regular file"* ]]
     run -2 "$sandtrace" policy check "$dir/absent.yaml" "$dir/good.yaml"
     [[ $output == *"good.yaml: ok"* ]]
     run -1 "$sandtrace" policy check --json "$dir/good2.yaml"
     [ "$(jq -s 'map(select(.level=="error")) | length' <<<"$output")" = 2 ]
     [ "$(jq -s '.[-1].ok' <<<"$output")" = false ]
+}
+
+@test "an id that is taken is shown in the file that can be mended, with its line" {
+    printf 'schema_version: "2.0"\nextends: good\nrules:\n  - { id: secrets, type: syscall, names: [bpf] }\n' >"$dir/child.yaml"
+    run -1 "$sandtrace" policy check "$dir/child.yaml"
+    [[ $output == *"child.yaml:4:5: error: the id \`secrets\` is taken by the rule at $dir/good.yaml:6;"* ]]
+    [[ $output == *$'\n'"    4 |   - { id: secrets,"*$'\n'"      |     ^"* ]]
+    [[ $output == *"child.yaml: 1 error" ]]
+    printf '  - { id: secrets, type: syscall, names: [bpf] }\n' >>"$dir/good.yaml"
+    run -1 "$sandtrace" policy check "$dir/child.yaml"
+    [[ $output == *"good.yaml:"[0-9]*":5: error: the id \`secrets\` is taken"*"|   - { id: secrets"* ]]
 }
 
 @test "a policy comes from standard input, from the current directory or by name" {
@@ -121,6 +134,12 @@ make_trace() {
     [[ $output == *"there is no syscall \`ptrase\`; did you mean \`ptrace\`?"* ]]
     run -2 "$sandtrace" policy check "$dir/good.yaml" --path /x
     run -2 "$sandtrace" policy frobnicate
+    run -2 "$sandtrace" policy lsit
+    [[ $output == *"did you mean \`list\`?"* ]]
+    run -2 "$sandtrace" policy test agent-defualt --path /x
+    [[ $output == *"did you mean \`agent-default\`?"* ]]
+    run -2 "$sandtrace" policy test nothing-like-it --path /x
+    [[ $output == *"looked for nothing-like-it.yaml in: $policies"* ]]
     run -2 "$sandtrace" policy
 }
 
@@ -205,9 +224,12 @@ END
     [ "$(jq -s '.[1].a.line - (.[1].a.tried | map(select(.rule == "secrets")) | .[0].line) > 0' <<<"$output")" = true ]
     sed 's/4096/8192/; s/name: good/name: good2/' "$dir/good.yaml" >"$dir/good2.yaml"
     run -1 "$sandtrace" policy diff "$dir/good.yaml" "$dir/good2.yaml" --trace "$dir/trace.jsonl"
-    [[ $output == *"- anomaly: 5000 bytes sent"*"+ allow: allowed by rule api"* ]]
+    [[ $output == *"- anomaly, response pause: 5000 bytes sent"*"+ allow: allowed by rule api"* ]]
     [[ $output == *"1 of 4 events decided differently"* ]]
     run -0 "$sandtrace" policy diff "$dir/good.yaml" "$dir/good.yaml" --trace "$dir/trace.jsonl"
+    sed 's/name: good/name: audited\nmode: audit/' "$dir/good.yaml" >"$dir/audited.yaml"
+    run -1 "$sandtrace" policy diff "$dir/good.yaml" "$dir/audited.yaml" --trace "$dir/trace.jsonl"
+    [[ $output == *"- deny, response pause: write outside"*"+ deny, response record: write outside"* ]]
     echo 'no record' >>"$dir/trace.jsonl"
     run -2 "$sandtrace" policy test "$dir/good.yaml" --trace "$dir/trace.jsonl"
     [[ $output == *"1 lines could not be read"* ]]
