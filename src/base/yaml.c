@@ -130,8 +130,12 @@ static int on_scalar(struct reader *r, const yaml_event_t *event, struct st_yaml
     rc = check_plain(r, at, event->data.scalar.anchor, event->data.scalar.tag);
     if (rc < 0)
         return rc;
-    if (len > r->limits->max_scalar)
-        return refuse(r, at, "value too long");
+    if (len > r->limits->max_scalar) {
+        char right[64];
+
+        snprintf(right, sizeof(right), "write at most %zu bytes", r->limits->max_scalar);
+        return tell(r, at, "value too long", right);
+    }
     if (memchr(text, '\0', len))
         return refuse(r, at, "a NUL character is not allowed here");
     if (wants_key(r))

@@ -110,6 +110,9 @@ json() { python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.arg
     head -c -20 "$trace" >"$dir/torn.jsonl"
     run -1 "$sandtrace" verify "$dir/torn.jsonl" --key "$key"
     [[ $output == *torn_tail* ]]
+    printf 'no record\nnone either\nno rec' >"$dir/other.jsonl"
+    run -1 "$sandtrace" verify "$dir/other.jsonl" --key "$key"
+    [[ $output == *"bad_json"*"seq 1, line 1"*"bad_json"*"seq 2, line 2"*"torn_tail"*"seq 3, line 3"* ]]
     : >"$dir/empty.jsonl"
     run -1 "$sandtrace" verify "$dir/empty.jsonl" --key "$key"
     [[ $output == *invalid_genesis* ]]
