@@ -378,6 +378,29 @@ YAML
     [[ $output == *"What was written"*'/tmp/é\x0a'*"What was deleted"* ]]
 }
 
+@test "report's charts have their measures, the largest first, and long names stay inside" {
+    {
+        net_event small.example 443 10 allow false
+        net_event small.example 443 10 allow false
+        net_event "$(printf 'a%.0s' {1..63}).$(printf 'b%.0s' {1..63}).example" 443 5000 allow false
+    } | "$helpers/write_events" "$dir" "$trace" agent-7 trace-1
+    run -0 "$sandtrace" report "$trace" --key "$key" --output "$dir/report.html"
+    svg=$(sed -n '/Traffic by far end/,/<\/svg>/p' "$dir/report.html")
+    [[ $svg == *">…bbbb"*".example:443</text>"*">5.1 kB</text>"*"small.example:443</text>"*">220 B</text>"* ]]
+    [[ $svg != *aaa* ]]
+    grep -q 'a bar is [0-9a-z]*, the highest is [1-9]' "$dir/report.html"
+    python3 - "$dir/report.html" <<'PYTHON'
+import re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+for svg in re.findall("<svg.*?</svg>", page, re.S):
+    left, top, width, height = map(float, re.search('viewBox="([^"]*)"', svg).group(1).split())
+    rects = re.findall('<rect x="([^"]*)" y="([^"]*)" width="([^"]*)" height="([^"]*)"', svg)
+    assert rects
+    for x, y, w, h in (map(float, r) for r in rects):
+        assert x >= left and y >= top and x + w <= left + width and y + h <= top + height, (x, y, w, h)
+PYTHON
+}
+
 @test "report's page is whole in itself" {
     make_trace
     run -0 "$sandtrace" report "$trace" --key "$key" --output "$dir/report.html"
