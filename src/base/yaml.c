@@ -208,7 +208,7 @@ static int on_event(struct reader *r, const yaml_event_t *event)
         return on_container(r, ST_YAML_MAPPING, event->data.mapping_start.anchor,
                             event->data.mapping_start.tag, at);
     case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT: r->depth--; return 0;
+    case YAML_MAPPING_END_EVENT: r->depth -= r->depth > 0; return 0;
     case YAML_ALIAS_EVENT: return on_alias(r, at);
     case YAML_DOCUMENT_START_EVENT: return on_document(r, at);
     case YAML_STREAM_END_EVENT: r->done = true; return 0;
