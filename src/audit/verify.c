@@ -113,8 +113,12 @@ static void check_place(struct st_verifier *v, const struct st_frame *f)
     uint64_t expected = v->link.seq + 1 + v->unread;
     bool first = v->report.records == 0;
 
-    if (first)
+    if (first) {
         v->report.dialect = f->dialect;
+        if (v->o.refuse_older && f->dialect == ST_DIALECT_OLDER)
+            add_issue(v, ST_ISSUE_BAD_SIGNATURE, f->seq,
+                      "the older dialect has no signatures: anybody can have written this");
+    }
     if (f->dialect != v->report.dialect)
         add_issue(v, ST_ISSUE_BROKEN_LINK, f->seq, "the dialect changes within the trace");
     else if (first && !v->unread && (f->seq != 1 || f->prev_hash.p))
@@ -304,7 +308,7 @@ static void check_unfinished(struct st_verifier *v, bool writing)
         return;
     v->report.unfinished = true;
     if (!writing)
-        add_issue(v, ST_ISSUE_TORN_TAIL, v->link.seq + 1,
+        add_issue(v, ST_ISSUE_TORN_TAIL, v->link.seq + 1 + v->unread,
                   "the last line was cut while it was written; the records before it stand");
 }
 
@@ -329,7 +333,7 @@ const struct st_verify_report *st_verifier_end(struct st_verifier *v)
         add_issue(v, ST_ISSUE_INVALID_GENESIS, 1, "there is no record in it");
     else if (!v->unfinished && r->dialect == ST_DIALECT_CURRENT && !r->final && !v->o.running &&
              !v->o.writing)
-        add_issue(v, ST_ISSUE_TRUNCATED, v->link.seq + 1,
+        add_issue(v, ST_ISSUE_TRUNCATED, v->link.seq + 1 + v->unread,
                   "the end is missing: the last record is no final checkpoint");
     return r;
 }

@@ -58,6 +58,7 @@ struct st_verify_options {
     const struct st_public_key *keys; /* trusted; borrowed */
     size_t n_keys;
     bool allow_unsigned; /* keys are given, and yet a checkpoint without signature is no issue */
+    bool refuse_older;   /* a trace of the older dialect, which nobody signs, is an issue */
     bool running;        /* the container may be running: there may be no final checkpoint yet */
     bool writing;        /* a writer has the trace now: the last line may be unfinished */
     /* Called for each record that could be read, whether or not it fits; may be NULL. */

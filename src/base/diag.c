@@ -144,6 +144,29 @@ void st_diag_warning(struct st_diagnostics *d, const struct st_diag_file *file, 
     va_end(args);
 }
 
+struct yaml_faults {
+    struct st_diagnostics *d;
+    const struct st_diag_file *file;
+};
+
+static void add_fault(void *ctx, struct st_yaml_place at, const char *what, const char *right)
+{
+    const struct yaml_faults *f = ctx;
+
+    st_diag_error(f->d, f->file, (struct st_diag_at){at, 1}, right, "%s", what);
+}
+
+struct st_yaml_doc *st_diag_yaml(struct st_diagnostics *d, const struct st_diag_file *file,
+                                 const struct st_yaml_limits *limits)
+{
+    struct yaml_faults faults = {d, file};
+    struct st_yaml_listener listener = {add_fault, &faults};
+    struct st_yaml_doc *doc = NULL;
+
+    st_yaml_parse_all(file->text, file->len, limits, &listener, &doc);
+    return doc;
+}
+
 static bool comes_before(const struct st_diag *a, const struct st_diag *b)
 {
     if (strcmp(a->file, b->file) != 0)

@@ -51,6 +51,10 @@ void st_diag_error(struct st_diagnostics *d, const struct st_diag_file *file, st
 void st_diag_warning(struct st_diagnostics *d, const struct st_diag_file *file, struct st_diag_at at,
                      const char *right, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+/* The file as a tree, with everything that is wrong with it as YAML; NULL: nothing of it can be looked at. */
+struct st_yaml_doc *st_diag_yaml(struct st_diagnostics *d, const struct st_diag_file *file,
+                                 const struct st_yaml_limits *limits);
+
 /* What was found late (a pair of rules that does not go together) moves to its place in its file. */
 void st_diag_sort(struct st_diagnostics *d);
 

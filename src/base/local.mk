@@ -23,6 +23,7 @@ libbase_a_SOURCES = \
 	%D%/spawn.c %D%/spawn.h \
 	%D%/suggest.c %D%/suggest.h \
 	%D%/table.c %D%/table.h \
-	%D%/yaml.c %D%/yaml.h
+	%D%/yaml.c %D%/yaml.h \
+	%D%/yaml_fault.c %D%/yaml_fault.h
 libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(YAJL_CFLAGS) $(YAML_CFLAGS) $(NETTLE_CFLAGS)
 BASE_LIBS = $(YAJL_STATIC_LIBS) $(YAML_LIBS) $(NETTLE_LIBS)

@@ -26,6 +26,7 @@ struct st_yaml_node {
     const char *value;           /* scalar, NUL-terminated, without NULs in it */
     size_t len;
     bool quoted; /* a quoted or block scalar is a string, whatever it looks like */
+    bool faulty; /* not as the file has it, which has been said: an alias, or what a fault cut short */
     size_t count;
     struct st_yaml_node *first, *next, *last;
 };
@@ -43,9 +44,23 @@ struct st_yaml_limits {
     (&(const struct st_yaml_limits){                                                                         \
         .max_bytes = 32u << 20, .max_depth = 32, .max_nodes = 2u << 20, .max_scalar = 8192})
 
-/* On failure *where (may be NULL) says at which place. An empty text gives a doc with root NULL. */
+/* On failure *where (may be NULL) says at which place. An empty text gives a doc with root NULL. err says
+ * what is wrong and what would be right. */
 int st_yaml_parse(const char *text, size_t len, const struct st_yaml_limits *limits, struct st_yaml_doc **out,
                   struct st_yaml_place *where, struct st_error *err);
+
+/* One that is told of every fault; right (may be NULL) is what would be right. */
+struct st_yaml_listener {
+    void (*fault)(void *ctx, struct st_yaml_place at, const char *what, const char *right);
+    void *ctx;
+};
+
+/* For who says all that is wrong at once: goes on after faults that leave the rest readable (a key twice,
+ * an anchor, an alias, a tag, a second document). Where it is not YAML from some place on, *out is what
+ * stands before it, for a look at that as well; beyond the limits it is NULL. Returns -EINVAL where there was
+ * any fault. */
+int st_yaml_parse_all(const char *text, size_t len, const struct st_yaml_limits *limits,
+                      const struct st_yaml_listener *listener, struct st_yaml_doc **out);
 void st_yaml_free(struct st_yaml_doc *doc);
 void st_yaml_freep(struct st_yaml_doc **doc);
 #define st_auto_yaml __attribute__((cleanup(st_yaml_freep))) struct st_yaml_doc *

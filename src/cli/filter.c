@@ -180,6 +180,15 @@ static bool host_wanted(struct st_filter *f, const struct st_event *in)
     return matches(f->host, f->host_counters, &ev);
 }
 
+/* What was decided, and what was done: a refusal that paused the container is both deny and paused. */
+static bool outcome_wanted(const struct st_filter *f, const struct st_verdict *v)
+{
+    unsigned decided = 1u << outcome_by_name(st_str(st_result_name(v->result)));
+    unsigned done = 1u << outcome_by_name(st_str(st_show_outcome(v)));
+
+    return (v->result == ST_ALLOW ? done : decided | done) & f->outcomes;
+}
+
 bool st_filter_wants(struct st_filter *f, const struct st_decoded *d, const struct st_verdict *v)
 {
     const struct st_event *ev = &d->ev;
@@ -190,7 +199,7 @@ bool st_filter_wants(struct st_filter *f, const struct st_decoded *d, const stru
         return false;
     if (f->tiers && !(d->known_tier && f->tiers >> ev->tier & 1))
         return false;
-    if (f->outcomes && !(f->outcomes >> outcome_by_name(st_str(st_show_outcome(v))) & 1))
+    if (f->outcomes && !outcome_wanted(f, v))
         return false;
     if (f->path && !(d->known_type && any_path_wanted(f, ev)))
         return false;

@@ -60,7 +60,75 @@ static void unknown_key(struct run *r, const struct st_yaml_node *node)
     st_diag_error(r->diags, &r->file, at(node, true), right, "unknown key `%.80s` in a case", node->key);
 }
 
-static bool take_word(struct entry *entry, const struct st_yaml_node *node)
+static const char *result_name(unsigned i)
+{
+    return st_result_name((enum st_result)i);
+}
+
+static const char *severity_name(unsigned i)
+{
+    return st_severity_name((enum st_severity)i);
+}
+
+static const char *response_name(unsigned i)
+{
+    return st_response_name((enum st_response)i);
+}
+
+/* The words that can be expected; of rules it is the policy that says. */
+static const struct {
+    const char *(*name)(unsigned i);
+    unsigned n;
+} expectable[] = {[EXPECT_RESULT] = {result_name, ST_ANOMALY + 1},
+                  [EXPECT_SEVERITY] = {severity_name, ST_SEV_CRITICAL + 1},
+                  [EXPECT_RESPONSE] = {response_name, ST_RESPOND_KILL + 1}};
+
+static bool has_rule(const struct st_policy *p, const char *id, struct st_suggestion *best)
+{
+    const struct st_rule *rules;
+    size_t n = st_policy_rules(p, &rules);
+
+    st_suggest_offer(best, id, "none");
+    st_suggest_offer(best, id, "process_limits");
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(rules[i].id, id) == 0)
+            return true;
+        st_suggest_offer(best, id, rules[i].id);
+    }
+    return strcmp(id, "none") == 0 || strcmp(id, "process_limits") == 0;
+}
+
+/* What can't come out is a mistake of the case, not of the policy. */
+static void check_expected(struct run *r, const struct st_yaml_node *node, enum expectation what)
+{
+    struct st_suggestion best = {0};
+    char right[256];
+    size_t used = 0;
+
+    if (what == EXPECT_RULE && has_rule(r->policy, node->value, &best))
+        return;
+    for (unsigned i = 0; what != EXPECT_RULE && i < expectable[what].n; i++) {
+        const char *name = expectable[what].name(i);
+
+        if (strcmp(name, node->value) == 0)
+            return;
+        st_suggest_offer(&best, node->value, name);
+        used +=
+            (size_t)snprintf(right + used, sizeof(right) - used, "%s%s", i ? ", " : "write one of ", name);
+    }
+    if (best.word)
+        snprintf(right, sizeof(right), "did you mean `%s`?", best.word);
+    else if (what == EXPECT_RULE)
+        snprintf(right, sizeof(right), "sandtrace policy show lists them; `none` is no rule");
+    if (what == EXPECT_RULE)
+        st_diag_error(r->diags, &r->file, at(node, false), right, "the policy has no rule `%.80s`",
+                      node->value);
+    else
+        st_diag_error(r->diags, &r->file, at(node, false), right, "`%s` can't be `%.80s`",
+                      expectation_names[what], node->value);
+}
+
+static bool take_word(struct run *r, struct entry *entry, const struct st_yaml_node *node)
 {
     for (unsigned i = 0; i < ST_EVENT_WORDS; i++)
         if (strcmp(node->key, st_event_word_name((enum st_event_word)i)) == 0) {
@@ -71,6 +139,7 @@ static bool take_word(struct entry *entry, const struct st_yaml_node *node)
     for (unsigned i = 0; i < EXPECTATIONS; i++)
         if (strcmp(node->key, expectation_names[i]) == 0) {
             entry->expected[i] = node->value;
+            check_expected(r, node, (enum expectation)i);
             return true;
         }
     return false;
@@ -96,7 +165,7 @@ static void take_member(struct run *r, struct entry *entry, const struct st_yaml
         if (!st_duration_parse(node->value, &entry->after_ms))
             st_diag_error(r->diags, &r->file, at(node, false), ST_DURATION_HINT,
                           "`after` must be a duration");
-    } else if (!take_word(entry, node)) {
+    } else if (!take_word(r, entry, node)) {
         unknown_key(r, node);
     }
 }
@@ -275,10 +344,18 @@ static const struct st_yaml_node *list_of_cases(struct run *r, const struct st_y
     return cases;
 }
 
+static int print_faults(const struct run *r)
+{
+    st_auto_buf text = ST_BUF_INIT;
+
+    st_diag_text(r->diags, r->c->cli->color, &text);
+    fputs(st_buf_cstr(&text), stderr);
+    return ST_EXIT_USAGE;
+}
+
 static int run_cases(struct run *r, const struct st_yaml_node *root, int argc, char **args)
 {
     const struct st_yaml_node *cases;
-    st_auto_buf text = ST_BUF_INIT;
     int code = choose_policy(r, root, argc, args);
 
     if (code != ST_EXIT_OK)
@@ -286,11 +363,8 @@ static int run_cases(struct run *r, const struct st_yaml_node *root, int argc, c
     cases = list_of_cases(r, root);
     st_yaml_each (node, cases)
         run_case(r, node);
-    if (r->diags->errors) {
-        st_diag_text(r->diags, r->c->cli->color, &text);
-        fputs(st_buf_cstr(&text), stderr);
-        return ST_EXIT_USAGE;
-    }
+    if (r->diags->errors)
+        return print_faults(r);
     if (!r->c->cli->json)
         printf("%s: %zu of %zu as expected\n", st_policy_name(r->policy), r->passed, r->passed + r->failed);
     return r->failed ? ST_EXIT_FAILED : ST_EXIT_OK;
@@ -302,7 +376,6 @@ int st_policy_expect(struct policy_cmd *c, int argc, char **args)
     st_auto_buf text = ST_BUF_INIT;
     st_auto_yaml doc = NULL;
     struct run r = {.c = c, .diags = &diags, .file = {.name = c->expect}};
-    struct st_yaml_place where;
     struct st_error err = {0};
     int code;
 
@@ -312,8 +385,9 @@ int st_policy_expect(struct policy_cmd *c, int argc, char **args)
         return st_cli_error(c->verb, "%s", err.msg);
     r.file.text = st_buf_cstr(&text);
     r.file.len = text.len;
-    if (st_yaml_parse(st_buf_cstr(&text), text.len, ST_YAML_DEFAULT_LIMITS, &doc, &where, &err) < 0)
-        return st_cli_error(c->verb, "%s:%u:%u: %s", c->expect, where.line, where.column, err.msg);
+    doc = st_diag_yaml(&diags, &r.file, ST_YAML_DEFAULT_LIMITS);
+    if (diags.errors)
+        return print_faults(&r);
     if (!st_yaml_root(doc) || st_yaml_root(doc)->type != ST_YAML_MAPPING)
         return st_cli_error(c->verb, "%s: a file of cases has `policy` and `cases`", c->expect);
     code = run_cases(&r, st_yaml_root(doc), argc, args);

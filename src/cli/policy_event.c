@@ -1,6 +1,8 @@
 /* policy_event: see policy_event.h. */
 #include "cli/policy_event.h"
 
+#include "policy/policy.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -167,6 +169,20 @@ static int make_actor(struct maker *m)
     return number(value(m, ST_WORD_UID), ST_UNKNOWN, &p->uid, m->err);
 }
 
+static int make_syscall(struct maker *m)
+{
+    const char *name = value(m, ST_WORD_SYSCALL);
+    char near[ST_SYSCALL_NAME_SIZE];
+
+    m->e->type = ST_EV_SYSCALL;
+    m->e->sys.name = st_str(name);
+    if (st_policy_syscall_known(name))
+        return 0;
+    st_policy_syscall_near(name, near);
+    return near[0] ? st_fail(m->err, EINVAL, "there is no syscall `%.60s`; did you mean `%s`?", name, near)
+                   : st_fail(m->err, EINVAL, "there is no syscall `%.60s`; syscalls(2) lists them", name);
+}
+
 /* The one word that says what happens; ST_EVENT_WORDS: none, or more than one. */
 static enum st_event_word subject(const struct st_event_words *w)
 {
@@ -207,10 +223,7 @@ int st_event_from_words(const struct st_event_words *w, struct st_event_room *ro
         out->type = ST_EV_DNS_QUERY;
         out->dns.name = st_str(w->values[what]);
         break;
-    case ST_WORD_SYSCALL:
-        out->type = ST_EV_SYSCALL;
-        out->sys.name = st_str(w->values[what]);
-        break;
+    case ST_WORD_SYSCALL: rc = make_syscall(&m); break;
     case ST_WORD_ACCESS:
     case ST_WORD_OP:
     case ST_WORD_TARGET:

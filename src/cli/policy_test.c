@@ -47,12 +47,23 @@ static void put_tried(const struct policy_cmd *c, const struct st_policy *p, con
                left_out == 1 ? "" : "s");
 }
 
-static void put_verdict(const struct policy_cmd *c, const struct st_policy *p, const struct st_verdict *v,
-                        const struct st_explanation *x, const struct st_event *e)
+void st_put_why(const struct policy_cmd *c, const struct st_policy *p, const struct st_explanation *x,
+                const struct st_event *e)
 {
     const struct st_rule *rules;
 
     st_policy_rules(p, &rules);
+    if (x->decided != ST_NO_RULE) {
+        printf("  rule %s, ", rules[x->decided].id);
+        put_rule_place(&rules[x->decided]);
+        printf("\n");
+    }
+    put_tried(c, p, x, e);
+}
+
+static void put_verdict(const struct policy_cmd *c, const struct st_policy *p, const struct st_verdict *v,
+                        const struct st_explanation *x, const struct st_event *e)
+{
     printf("%s%s%s", tint(c, v->result), st_result_name(v->result), c->cli->color ? "\033[0m" : "");
     if (v->result != ST_ALLOW)
         printf(", severity %s, response %s%s", st_severity_name(v->severity), st_response_name(v->response),
@@ -60,12 +71,7 @@ static void put_verdict(const struct policy_cmd *c, const struct st_policy *p, c
     printf("\n  ");
     st_put_str(v->reason);
     printf("\n");
-    if (x->decided != ST_NO_RULE) {
-        printf("  rule %s, ", rules[x->decided].id);
-        put_rule_place(&rules[x->decided]);
-        printf("\n");
-    }
-    put_tried(c, p, x, e);
+    st_put_why(c, p, x, e);
 }
 
 static void kstr_n(struct st_jw *w, const char *key, struct st_str s)
@@ -76,41 +82,56 @@ static void kstr_n(struct st_jw *w, const char *key, struct st_str s)
     st_jw_strn(w, s.p, s.len);
 }
 
+void st_json_rule(struct st_jw *w, const struct st_policy *p, const struct st_explanation *x)
+{
+    const struct st_rule *rules;
+
+    if (x->decided >= st_policy_rules(p, &rules))
+        return;
+    st_jw_kstr(w, "file", rules[x->decided].at.file);
+    st_jw_kint(w, "line", rules[x->decided].at.line);
+}
+
+void st_json_tried(struct st_jw *w, const struct st_policy *p, const struct st_explanation *x,
+                   const struct st_event *e)
+{
+    const struct st_rule *rules;
+    size_t n = st_policy_rules(p, &rules);
+
+    if (x->decided < n)
+        n = x->decided;
+    st_jw_key(w, "tried");
+    st_jw_array(w);
+    for (size_t i = 0; i < n; i++) {
+        st_auto_buf why = ST_BUF_INIT;
+
+        st_explanation_why(p, x, i, e, &why);
+        st_jw_object(w);
+        st_jw_kstr(w, "file", rules[i].at.file);
+        st_jw_kint(w, "line", rules[i].at.line);
+        st_jw_kstr(w, "rule", rules[i].id);
+        st_jw_kstr(w, "why", st_buf_cstr(&why));
+        st_jw_end(w, '}');
+    }
+    st_jw_end(w, ']');
+}
+
 static void put_json(const struct st_policy *p, const struct st_verdict *v, const struct st_explanation *x,
                      const struct st_event *e)
 {
     st_auto_buf out = ST_BUF_INIT;
-    const struct st_rule *rules;
-    size_t n = st_policy_rules(p, &rules);
     struct st_jw w;
 
     st_jw_init(&w, &out);
     st_jw_object(&w);
-    if (x->decided < n) {
-        st_jw_kstr(&w, "file", rules[x->decided].at.file);
-        st_jw_kint(&w, "line", rules[x->decided].at.line);
-        n = x->decided;
-    }
+    st_json_rule(&w, p, x);
     st_jw_kstr(&w, "policy_sha256", v->policy_sha256);
     kstr_n(&w, "reason", v->reason);
     st_jw_kstr(&w, "response", st_response_name(v->response));
     st_jw_kstr(&w, "result", st_result_name(v->result));
     kstr_n(&w, "rule", v->rule);
     st_jw_kstr(&w, "severity", st_severity_name(v->severity));
-    st_jw_key(&w, "tried");
-    st_jw_array(&w);
-    for (size_t i = 0; i < n; i++) {
-        st_auto_buf why = ST_BUF_INIT;
-
-        st_explanation_why(p, x, i, e, &why);
-        st_jw_object(&w);
-        st_jw_kstr(&w, "file", rules[i].at.file);
-        st_jw_kint(&w, "line", rules[i].at.line);
-        st_jw_kstr(&w, "rule", rules[i].id);
-        st_jw_kstr(&w, "why", st_buf_cstr(&why));
-        st_jw_end(&w, '}');
-    }
-    st_jw_end(&w, ']');
+    st_json_tried(&w, p, x, e);
     st_jw_end(&w, '}');
     puts(st_buf_cstr(&out));
 }

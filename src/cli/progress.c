@@ -28,16 +28,17 @@ void st_progress_show(struct st_progress *p, uint64_t done, uint64_t total, uint
     int64_t now = st_now_mono_ns();
     double seconds = (double)(now - p->began_ns) / 1e9, rate = (double)done / seconds / 1e6;
     char bar[WIDTH + 1];
-    size_t filled = total ? (size_t)((double)done / (double)total * WIDTH) : 0;
+    size_t filled;
 
     p->shown = true;
     p->next_ns = now + EVERY_NS;
+    if (total && done > total) /* it grows while it is read */
+        done = total;
     if (!total) {
         fprintf(stderr, "\r\033[K%s: %llu records", p->what, (unsigned long long)records);
         return;
     }
-    if (filled > WIDTH)
-        filled = WIDTH;
+    filled = (size_t)((double)done / (double)total * WIDTH);
     memset(bar, '-', WIDTH);
     memset(bar, '#', filled);
     bar[WIDTH] = '\0';

@@ -1,12 +1,14 @@
 /* rejudge: see rejudge.h. */
 #include "cli/rejudge.h"
 
+#include "base/cleanup.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "policy/policy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct st_rejudge {
@@ -21,6 +23,18 @@ struct st_rejudge *st_rejudge_of(struct st_policy *policy)
     j->policy = st_policy_ref(policy);
     j->counters = st_counters_new(policy);
     return j;
+}
+
+int st_load_policy_here(const char *what, const struct st_policy_source *source, struct st_policy **out,
+                        struct st_diagnostics *diags, struct st_error *err)
+{
+    st_auto_free char *here = NULL;
+
+    if (!strchr(what, '/') && access(what, F_OK) == 0) {
+        here = st_xasprintf("./%s", what);
+        what = here;
+    }
+    return st_policy_load(what, source, out, diags, err);
 }
 
 struct st_rejudge *st_rejudge_new(const struct st_cli *cli, const struct st_verb *verb, const char *policy)
@@ -38,12 +52,13 @@ struct st_rejudge *st_rejudge_new(const struct st_cli *cli, const struct st_verb
     source.dirs = (const char *const *)config->policy_dirs;
     while (config->policy_dirs[source.n_dirs])
         source.n_dirs++;
-    if (st_policy_load(policy, &source, &loaded, &diags, &err) < 0) {
+    if (st_load_policy_here(policy, &source, &loaded, &diags, &err) < 0) {
         st_auto_buf text = ST_BUF_INIT;
 
-        st_diag_text(&diags, isatty(STDERR_FILENO), &text);
+        st_diag_text(&diags, isatty(STDERR_FILENO) && cli->color, &text);
         fputs(st_buf_cstr(&text), stderr);
-        st_cli_error(verb, "policy %s does not load: %s", policy, err.msg);
+        st_cli_error(verb, "policy %s does not load%s%s", policy, diags.n ? "" : ": ",
+                     diags.n ? "" : err.msg);
         return NULL;
     }
     return st_rejudge_of(loaded);
@@ -86,6 +101,16 @@ void st_rejudge_event(struct st_rejudge *j, const struct st_decoded *d, struct s
     *out = (struct st_verdict){.result = ST_ALLOW, .policy_sha256 = st_policy_sha256(j->policy)};
     if (is_deed(d))
         st_policy_eval(j->policy, j->counters, &d->ev, out);
+}
+
+bool st_rejudge_explain(struct st_rejudge *j, const struct st_decoded *d, struct st_verdict *out,
+                        struct st_explanation *x)
+{
+    *out = (struct st_verdict){.result = ST_ALLOW, .policy_sha256 = st_policy_sha256(j->policy)};
+    if (!is_deed(d))
+        return false;
+    st_policy_explain(j->policy, j->counters, &d->ev, out, x);
+    return true;
 }
 
 bool st_was_refused(const struct st_decoded *d)

@@ -1,6 +1,7 @@
 /* report_data: adds a trace up. See report.h. */
 #include "base/clock.h"
 #include "base/duration.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "cli/report.h"
 #include "cli/show.h"
@@ -63,6 +64,17 @@ static void add_to_timeline(struct st_timeline *t, int64_t us, unsigned outcome,
     st_tally_sum(&t->counts[at / t->width_us][outcome == 0 ? 0 : outcome < 3 ? 1 : 2], count);
 }
 
+static void show_far_end(struct st_buf *out, const struct st_decoded *d)
+{
+    const struct st_ev_network *net = &d->ev.net;
+    char addr[ST_ADDR_TEXT_SIZE];
+
+    st_addr_format(&net->addr, addr);
+    st_show_text(out, net->host.p ? net->host : st_str(addr));
+    if (d->ev.type == ST_EV_NETWORK_EGRESS)
+        st_buf_addf(out, ":%u", net->port);
+}
+
 static void add_network(struct st_report *r, const struct st_decoded *d, uint64_t count)
 {
     const struct st_ev_network *net = &d->ev.net;
@@ -70,14 +82,10 @@ static void add_network(struct st_report *r, const struct st_decoded *d, uint64_
     uint64_t sent = net->bytes_sent > 0 ? (uint64_t)net->bytes_sent : 0;
     uint64_t received = net->bytes_received > 0 ? (uint64_t)net->bytes_received : 0;
     struct st_tally_item *item;
-    char addr[ST_ADDR_TEXT_SIZE];
 
     st_show_text(&key, d->ev.process.comm.p ? d->ev.process.comm : ST_STR_LIT("?"));
     st_buf_adds(&key, d->ev.type == ST_EV_NETWORK_EGRESS ? " → " : " ← ");
-    st_addr_format(&net->addr, addr);
-    st_show_text(&key, net->host.p ? net->host : st_str(addr));
-    if (d->ev.type == ST_EV_NETWORK_EGRESS)
-        st_buf_addf(&key, ":%u", net->port);
+    show_far_end(&key, d);
     item = count_text(r, ST_TALLY_TALKED, &key, count, is_refused(d) || net->blocked);
     if (item) {
         st_tally_sum(&item->a, sent);
@@ -114,6 +122,32 @@ static void add_file(struct st_report *r, const struct st_decoded *d, uint64_t c
     }
 }
 
+/* The older dialect has no records of single files; where there are, a summary repeats them. */
+static void add_summary(struct st_report *r, const struct st_decoded *d)
+{
+    static const struct {
+        const char *key;
+        enum st_report_tally tally;
+    } lists[] = {{"files_created", ST_TALLY_WRITTEN},
+                 {"files_modified", ST_TALLY_WRITTEN},
+                 {"files_deleted", ST_TALLY_DELETED}};
+    st_auto_json doc = NULL;
+
+    if (d->dialect != ST_DIALECT_OLDER ||
+        st_json_parse(d->ev.json.p, d->ev.json.len, ST_JSON_DEFAULT_LIMITS, &doc, NULL) < 0)
+        return;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        st_json_each (item, st_json_get(st_json_root(doc), lists[i].key)) {
+            st_auto_buf key = ST_BUF_INIT;
+            struct st_str path;
+
+            path.p =
+                st_json_str(st_json_is(item, ST_JSON_OBJECT) ? st_json_get(item, "path") : item, &path.len);
+            st_show_text(&key, path.p ? path : ST_STR_LIT("?"));
+            count_text(r, lists[i].tally, &key, 1, false);
+        }
+}
+
 static void add_kind(struct st_report *r, const struct st_decoded *d, uint64_t count)
 {
     st_auto_buf key = ST_BUF_INIT;
@@ -147,8 +181,8 @@ static void add_kind(struct st_report *r, const struct st_decoded *d, uint64_t c
         st_show_subject(&key, d);
         count_text(r, ST_TALLY_SENSORS, &key, count, false);
         return;
+    case ST_EV_FILESYSTEM_SUMMARY: add_summary(r, d); return;
     case ST_EV_LIFECYCLE:
-    case ST_EV_FILESYSTEM_SUMMARY:
     case ST_EV_SECURITY_PAUSE:
     case ST_EV_POLICY_CHANGE:
     case ST_EV_CHECKPOINT:
@@ -158,15 +192,26 @@ static void add_kind(struct st_report *r, const struct st_decoded *d, uint64_t c
 
 static void add_refused(struct st_report *r, const struct st_decoded *d, uint64_t count)
 {
+    static const unsigned ranks[] = {0, 2, 1, 3, 4}; /* by outcome: the gravest first */
     st_auto_buf key = ST_BUF_INIT;
     struct st_decoded once = *d;
+    struct st_tally_item *item;
 
     once.ev.count = 0;
     st_buf_addf(&key, "%s\t", st_show_outcome(&d->verdict));
-    st_show_subject(&key, &once);
+    if (d->known_type && d->ev.type == ST_EV_DNS_QUERY)
+        once.ev.dns.n_answers = 0;
+    if (d->known_type && (d->ev.type == ST_EV_NETWORK_EGRESS || d->ev.type == ST_EV_NETWORK_INGRESS)) {
+        st_buf_adds(&key, d->ev.type == ST_EV_NETWORK_EGRESS ? "connect to " : "connection from ");
+        show_far_end(&key, d); /* without what differs each time: bytes, one of its addresses */
+    } else {
+        st_show_subject(&key, &once);
+    }
     st_buf_adds(&key, "\t");
     st_show_text(&key, d->verdict.rule.p ? d->verdict.rule : ST_STR_LIT("(default)"));
-    count_text(r, ST_TALLY_REFUSED, &key, count, true);
+    item = count_text(r, ST_TALLY_REFUSED, &key, count, true);
+    if (item)
+        item->rank = ranks[outcome_index(d)];
 }
 
 void st_report_add(struct st_report *r, const struct st_decoded *d)

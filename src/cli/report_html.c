@@ -1,9 +1,14 @@
 /* report_html: a report as one page that needs nothing else: no script, no font, no picture from elsewhere.
  * Charts are SVG in the page. Everything that others chose is escaped, and the page's own policy would stop
  * it as well. */
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/duration.h"
+#include "base/mem.h"
 #include "cli/report.h"
 #include "cli/show.h"
+
+#include <stdlib.h>
 
 static const char page_head[] =
     "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
@@ -73,6 +78,8 @@ static void add_facts(const struct st_report *r, struct st_buf *out)
 
 #define CHART_WIDTH 960
 #define CHART_HEIGHT 140
+#define BARS 12
+#define LABEL_MAX 60
 
 static size_t used_buckets(const struct st_timeline *t)
 {
@@ -85,7 +92,11 @@ static size_t used_buckets(const struct st_timeline *t)
 
 static uint64_t sum(const uint64_t counts[ST_REPORT_OUTCOMES])
 {
-    return counts[0] + counts[1] + counts[2];
+    uint64_t all = counts[0];
+
+    st_tally_sum(&all, counts[1]);
+    st_tally_sum(&all, counts[2]);
+    return all;
 }
 
 static void add_bucket(const struct st_timeline *t, size_t i, size_t n, uint64_t most, struct st_buf *out)
@@ -110,7 +121,7 @@ static void add_timeline(const struct st_report *r, struct st_buf *out)
 {
     const struct st_timeline *t = &r->timeline;
     size_t n = used_buckets(t);
-    char from[ST_RFC3339_SIZE], to[ST_RFC3339_SIZE];
+    char from[ST_RFC3339_SIZE], to[ST_RFC3339_SIZE], width[ST_DURATION_SIZE];
     uint64_t most = 1;
 
     for (size_t i = 0; i < n; i++)
@@ -127,37 +138,79 @@ static void add_timeline(const struct st_report *r, struct st_buf *out)
                 "<text x=\"0\" y=\"%d\">%.19sZ</text><text x=\"%d\" y=\"%d\" "
                 "text-anchor=\"end\">%.19sZ</text></svg>\n",
                 CHART_HEIGHT + 16, from, CHART_WIDTH, CHART_HEIGHT + 16, to);
-    st_buf_adds(out, "<div class=\"k\"><span><i style=\"background:var(--ok)\"></i>allowed</span><span><i "
-                     "style=\"background:var(--no)\"></i>refused or anomalous</span><span><i "
-                     "style=\"background:var(--stop)\"></i>paused or killed</span></div>\n");
+    st_duration_format(t->width_us / 1000, width);
+    st_buf_addf(
+        out,
+        "<div class=\"k\"><span><i style=\"background:var(--ok)\"></i>allowed</span><span><i "
+        "style=\"background:var(--no)\"></i>refused or anomalous</span><span><i "
+        "style=\"background:var(--stop)\"></i>paused or killed</span><span>a bar is %s, the highest is "
+        "%llu</span></div>\n",
+        width, (unsigned long long)most);
 }
 
-/* Bars of bytes to and from each far end. */
+static uint64_t traffic_of(const struct st_tally_item *item)
+{
+    uint64_t sum = item->a;
+
+    st_tally_sum(&sum, item->b);
+    return sum;
+}
+
+static int by_traffic(const void *a, const void *b)
+{
+    const struct st_tally_item *x = *(const struct st_tally_item *const *)a,
+                               *y = *(const struct st_tally_item *const *)b;
+    uint64_t more = traffic_of(x), less = traffic_of(y);
+
+    return more != less ? (more < less) - (more > less) : strcmp(x->key, y->key);
+}
+
+/* The end of a long name says more than its beginning, and what does not fit would stand outside. */
+static void add_label(struct st_buf *out, const char *key)
+{
+    size_t len = strlen(key), skip = len > LABEL_MAX ? len - LABEL_MAX : 0;
+
+    while (skip && ((unsigned char)key[skip] & 0xc0) == 0x80)
+        skip++;
+    st_buf_adds(out, skip ? "…" : "");
+    add_html(out, key + skip);
+}
+
+static void add_bar(const struct st_tally_item *item, size_t row, uint64_t most, struct st_buf *out)
+{
+    double scale = CHART_WIDTH * 0.42 / (double)most, sent = scale * (double)item->a,
+           both = sent + scale * (double)item->b;
+
+    st_buf_addf(out, "<text x=\"%d\" y=\"%zu\" text-anchor=\"end\">", CHART_WIDTH / 2 - 12, row * 26 + 17);
+    add_label(out, item->key);
+    st_buf_addf(out, "</text><rect x=\"%d\" y=\"%zu\" width=\"%.1f\" height=\"18\" fill=\"var(--no)\"/>",
+                CHART_WIDTH / 2, row * 26 + 4, sent);
+    st_buf_addf(out, "<rect x=\"%.1f\" y=\"%zu\" width=\"%.1f\" height=\"18\" fill=\"var(--bar)\"/>",
+                CHART_WIDTH / 2.0 + sent, row * 26 + 4, both - sent);
+    st_buf_addf(out, "<text x=\"%.1f\" y=\"%zu\">", CHART_WIDTH / 2.0 + both + 6, row * 26 + 17);
+    st_show_bytes(out, traffic_of(item));
+    st_buf_adds(out, "</text>");
+}
+
+/* Bars of bytes to and from the far ends that had most. */
 static void add_traffic(const struct st_report *r, struct st_buf *out)
 {
     const struct st_tally *t = &r->tallies[ST_TALLY_TALKED];
-    size_t n = t->n < 12 ? t->n : 12;
-    uint64_t most = 1;
+    st_auto_free const struct st_tally_item **order = st_xcalloc(t->n + 1, sizeof(*order));
+    size_t n = t->n < BARS ? t->n : BARS;
 
-    for (size_t i = 0; i < n; i++)
-        if (t->items[i].a + t->items[i].b > most)
-            most = t->items[i].a + t->items[i].b;
-    if (most == 1)
+    for (size_t i = 0; i < t->n; i++)
+        order[i] = &t->items[i];
+    qsort(order, t->n, sizeof(*order), by_traffic);
+    while (n && !traffic_of(order[n - 1]))
+        n--;
+    if (n == 0)
         return;
     st_buf_addf(
         out, "<h2>Traffic by far end</h2>\n<svg viewBox=\"0 0 %d %zu\" role=\"img\" aria-label=\"traffic\">",
         CHART_WIDTH, n * 26 + 4);
-    for (size_t i = 0; i < n; i++) {
-        const struct st_tally_item *item = &t->items[i];
-        double scale = CHART_WIDTH * 0.45 / (double)most, sent = scale * (double)item->a;
-
-        st_buf_addf(out, "<text x=\"%d\" y=\"%zu\" text-anchor=\"end\">", CHART_WIDTH / 2 - 12, i * 26 + 17);
-        add_html(out, item->key);
-        st_buf_addf(out, "</text><rect x=\"%d\" y=\"%zu\" width=\"%.1f\" height=\"18\" fill=\"var(--no)\"/>",
-                    CHART_WIDTH / 2, i * 26 + 4, sent);
-        st_buf_addf(out, "<rect x=\"%.1f\" y=\"%zu\" width=\"%.1f\" height=\"18\" fill=\"var(--bar)\"/>",
-                    CHART_WIDTH / 2.0 + sent, i * 26 + 4, scale * (double)item->b);
-    }
+    for (size_t i = 0; i < n; i++)
+        add_bar(order[i], i, traffic_of(order[0]), out);
     st_buf_adds(out,
                 "</svg>\n<div class=\"k\"><span><i style=\"background:var(--no)\"></i>sent</span><span><i "
                 "style=\"background:var(--bar)\"></i>received</span></div>\n");
@@ -196,10 +249,11 @@ static void add_table(const struct st_report *r, const struct st_table *t, struc
     for (size_t i = 0; i < rows; i++)
         add_row(t, &t->tally->items[i], out);
     st_buf_adds(out, "</table>\n");
-    if (t->tally->n > rows || t->tally->others)
-        st_buf_addf(out,
-                    "<p class=\"more\">… and %zu more, and %llu events that are not told apart here</p>\n",
-                    t->tally->n - rows, (unsigned long long)t->tally->others);
+    if (t->tally->n > rows)
+        st_buf_addf(out, "<p class=\"more\">… and %zu more</p>\n", t->tally->n - rows);
+    if (t->tally->others)
+        st_buf_addf(out, "<p class=\"more\">… and %llu events that are not told apart here</p>\n",
+                    (unsigned long long)t->tally->others);
 }
 
 void st_report_html(const struct st_report *r, struct st_buf *out)

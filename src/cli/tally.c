@@ -8,7 +8,7 @@
 
 void st_tally_init(struct st_tally *t, size_t limit)
 {
-    *t = (struct st_tally){.limit = limit, .n_slots = 64};
+    *t = (struct st_tally){.key = st_hash_key_random(), .limit = limit, .n_slots = 64};
     t->slots = st_xcalloc(t->n_slots, sizeof(*t->slots));
 }
 
@@ -27,18 +27,9 @@ void st_tally_sum(uint64_t *total, uint64_t more)
         *total = UINT64_MAX;
 }
 
-static size_t hash_of(const char *key, size_t len)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)key[i]) * UINT64_C(0x100000001b3);
-    return (size_t)(h ^ h >> 32);
-}
-
 static uint32_t *find_slot(const struct st_tally *t, const char *key, size_t len)
 {
-    size_t at = hash_of(key, len) & (t->n_slots - 1);
+    size_t at = (size_t)st_keyed_hash(&t->key, key, len) & (t->n_slots - 1);
 
     while (t->slots[at]) {
         const char *other = t->items[t->slots[at] - 1].key;
@@ -84,6 +75,8 @@ static int compare(const void *a, const void *b)
 {
     const struct st_tally_item *x = a, *y = b;
 
+    if (x->rank != y->rank)
+        return x->rank > y->rank ? -1 : 1;
     if (x->count != y->count)
         return x->count > y->count ? -1 : 1;
     return strcmp(x->key, y->key);

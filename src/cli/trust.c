@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int st_trust_add(struct st_trust *t, const char *path, struct st_error *err)
@@ -47,6 +48,27 @@ int st_trust_add_default(struct st_trust *t, const struct st_cli *cli, struct st
     int rc = st_config_load(cli->config, &config, err);
 
     return rc < 0 ? rc : st_trust_add_folder(t, config->key_dir, err);
+}
+
+static bool lies_in(const char *file, const char *folder)
+{
+    const char *slash = strrchr(file, '/');
+    st_auto_free char *above = slash ? st_xstrndup(file, (size_t)(slash - file) + 1) : st_xstrdup(".");
+    st_auto_free char *a = realpath(above, NULL), *b = realpath(folder, NULL);
+
+    return a && b && strcmp(a, b) == 0;
+}
+
+bool st_trust_wants_signature(const struct st_trust *t, bool own_keys, const struct st_cli *cli,
+                              const char *file)
+{
+    st_auto_config config = NULL;
+    struct st_error err = {0};
+
+    if (t->n == 0 || own_keys)
+        return own_keys;
+    return strcmp(file, "-") != 0 && st_config_load(cli->config, &config, &err) == 0 &&
+           lies_in(file, config->log_dir);
 }
 
 void st_trust_free(struct st_trust *t)

@@ -18,5 +18,10 @@ int st_trust_add_folder(struct st_trust *t, const char *folder, struct st_error 
 
 /* The folder of the configuration. */
 int st_trust_add_default(struct st_trust *t, const struct st_cli *cli, struct st_error *err);
+
+/* Must this trace be signed? Where a key was named for it (own_keys), and where it lies among the traces that
+ * this host signs: one in the older dialect, which has no signatures, was put there by somebody else. */
+bool st_trust_wants_signature(const struct st_trust *t, bool own_keys, const struct st_cli *cli,
+                              const char *file);
 void st_trust_free(struct st_trust *t);
 #define st_auto_trust __attribute__((cleanup(st_trust_free))) struct st_trust

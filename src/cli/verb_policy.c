@@ -6,6 +6,8 @@
 #include "base/io.h"
 #include "base/json_write.h"
 #include "base/mem.h"
+#include "base/suggest.h"
+#include "cli/rejudge.h"
 #include "cli/verbs.h"
 
 #include <stdio.h>
@@ -51,19 +53,12 @@ static int load_stdin(const struct policy_cmd *c, struct st_policy **out, struct
     return rc < 0 ? rc : st_policy_parse("-", st_buf_cstr(&text), text.len, &c->source, out, diags, err);
 }
 
-/* `my.yaml` in the current directory is meant before a policy of that name. */
 static int load_into(const struct policy_cmd *c, const char *what, struct st_policy **out,
                      struct st_diagnostics *diags, struct st_error *err)
 {
-    st_auto_free char *here = NULL;
-
     if (strcmp(what, "-") == 0)
         return load_stdin(c, out, diags, err);
-    if (!strchr(what, '/') && access(what, F_OK) == 0) {
-        here = st_xasprintf("./%s", what);
-        what = here;
-    }
-    return st_policy_load(what, &c->source, out, diags, err);
+    return st_load_policy_here(what, &c->source, out, diags, err);
 }
 
 int st_policy_cmd_load(const struct policy_cmd *c, const char *what, bool warnings, struct st_policy **out)
@@ -178,6 +173,17 @@ static bool has_words(const struct policy_cmd *c)
     return false;
 }
 
+static int unknown_command(const struct policy_cmd *c, const char *word)
+{
+    struct st_suggestion best = {0};
+
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        st_suggest_offer(&best, word, commands[i].name);
+    if (best.word)
+        return st_cli_usage(c->verb, "there is no `policy %s`; did you mean `%s`?", word, best.word);
+    return st_cli_usage(c->verb, "there is no `policy %s`; say check, test, diff, list or show", word);
+}
+
 static int dispatch(struct policy_cmd *c, int argc, char **args)
 {
     const struct command *cmd = NULL;
@@ -188,7 +194,7 @@ static int dispatch(struct policy_cmd *c, int argc, char **args)
         if (strcmp(commands[i].name, args[0]) == 0)
             cmd = &commands[i];
     if (!cmd)
-        return st_cli_usage(c->verb, "there is no `policy %s`; say check, test, diff, list or show", args[0]);
+        return unknown_command(c, args[0]);
     if ((!cmd->words && has_words(c)) || (!cmd->trace && c->trace) || (!cmd->expect && c->expect) ||
         (!cmd->all && c->all) || (!cmd->strict && c->strict))
         return st_cli_usage(c->verb, "`policy %s` does not take one of these options", args[0]);

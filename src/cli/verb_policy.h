@@ -1,6 +1,7 @@
 /* verb_policy: what the parts of `sandtrace policy` share. */
 #pragma once
 
+#include "base/json_write.h"
 #include "base/printable.h"
 #include "cli/cli.h"
 #include "cli/policy_event.h"
@@ -27,6 +28,14 @@ void st_put_text(const char *s);
 
 /* One rule as one line of YAML, without its id: for reading, and for comparing. */
 void st_rule_text(const struct st_rule *rule, struct st_buf *out);
+
+/* The rule that decided, with its line, and the rules tried before it with the reason why each did not; as
+ * text, or as the members `file`, `line` and `tried` of the object being written. */
+void st_put_why(const struct policy_cmd *c, const struct st_policy *p, const struct st_explanation *x,
+                const struct st_event *e);
+void st_json_rule(struct st_jw *w, const struct st_policy *p, const struct st_explanation *x);
+void st_json_tried(struct st_jw *w, const struct st_policy *p, const struct st_explanation *x,
+                   const struct st_event *e);
 
 int st_policy_check(struct policy_cmd *c, int argc, char **args);
 int st_policy_list(struct policy_cmd *c, int argc, char **args);

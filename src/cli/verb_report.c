@@ -130,6 +130,7 @@ static int report_on(const struct request *r, const char *file)
 
     if (st_input_open(file, &in, &err) < 0)
         return st_cli_error(r->self, "%s", err.msg);
+    o.refuse_older = st_trust_wants_signature(&r->trust, r->own_keys, r->cli, file);
     o.writing = st_input_being_written(in);
     st_report_init(&report, st_input_name(in, st_input_files(in) - 1), r->top);
     verifier = st_verifier_new(&o);

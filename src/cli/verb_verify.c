@@ -90,6 +90,7 @@ static int verify_one(const struct request *r, const char *file)
     }
     if (st_input_open(file, &in, &err) < 0)
         return st_cli_error(r->self, "%s", err.msg);
+    o.refuse_older = !r->allow_unsigned && st_trust_wants_signature(&r->trust, r->own_keys, r->cli, file);
     o.writing = st_input_being_written(in);
     verifier = st_verifier_new(&o);
     if (st_verify_input(verifier, in, file, &err) < 0)

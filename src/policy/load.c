@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "model/policy_name.h"
+#include "policy/find.h"
 #include "policy/lint.h"
 
 #include <errno.h>
@@ -20,16 +21,6 @@
 static const struct st_yaml_limits limits = {
     .max_bytes = MAX_BYTES, .max_depth = 12, .max_nodes = 1u << 20, .max_scalar = 8192};
 
-/* One file of the chain of `extends`, the extending ones behind it. */
-struct layer {
-    const struct layer *above;
-    const char *path; /* as diagnostics call it */
-    dev_t dev;
-    ino_t ino;
-    bool by_path; /* not found by its name: what it extends may lie beside it */
-    unsigned depth;
-};
-
 struct loader {
     const struct st_policy_source *source;
     struct st_diagnostics *diags;
@@ -37,48 +28,7 @@ struct loader {
 };
 
 static int read_layer(struct loader *l, const struct layer *layer, const char *text, size_t len);
-
-/* ---- finding ---- */
-
-static bool same_file(const struct layer *layer, const struct stat *sb)
-{
-    return layer->path && layer->dev == sb->st_dev && layer->ino == sb->st_ino;
-}
-
-/* First NAME.yaml in the directories that is not `skip`. */
-static char *find_by_name(const struct st_policy_source *source, const char *name, const struct layer *skip)
-{
-    for (size_t i = 0; i < source->n_dirs; i++) {
-        st_auto_free char *path = st_xasprintf("%s/%s.yaml", source->dirs[i], name);
-        struct stat sb;
-
-        if (stat(path, &sb) == 0 && !(skip && same_file(skip, &sb)))
-            return st_steal_ptr(&path);
-    }
-    return NULL;
-}
-
-static void list_dirs(const struct st_policy_source *source, struct st_buf *out)
-{
-    for (size_t i = 0; i < source->n_dirs; i++)
-        st_buf_addf(out, "%s%s", i ? ", " : "", source->dirs[i]);
-}
-
-/* Beside the file that extends it, where that was given as a path; then in the directories. */
-static char *find_base(const struct loader *l, const struct layer *layer, const char *name, bool *beside)
-{
-    const char *slash = layer->by_path ? strrchr(layer->path, '/') : NULL;
-
-    if (slash) {
-        st_auto_free char *path = st_xasprintf("%.*s/%s.yaml", (int)(slash - layer->path), layer->path, name);
-        struct stat sb;
-
-        *beside = stat(path, &sb) == 0 && !same_file(layer, &sb);
-        if (*beside)
-            return st_steal_ptr(&path);
-    }
-    return find_by_name(l->source, name, layer);
-}
+static void check_ids(struct loader *l, const struct st_diag_file *file);
 
 /* ---- extends ---- */
 
@@ -117,7 +67,7 @@ static void read_base(struct loader *l, struct reader *r, const struct layer *la
     base.dev = sb.st_dev;
     base.ino = sb.st_ino;
     for (const struct layer *up = layer; up; up = up->above)
-        if (same_file(up, &sb)) {
+        if (st_same_file(up, &sb)) {
             refuse_cycle(l, r, node, layer, path);
             return;
         }
@@ -132,7 +82,7 @@ static void read_base(struct loader *l, struct reader *r, const struct layer *la
 static bool take_extends(struct loader *l, struct reader *r, const struct layer *layer,
                          const struct st_yaml_node *node)
 {
-    st_auto_buf dirs = ST_BUF_INIT, right = ST_BUF_INIT;
+    st_auto_buf right = ST_BUF_INIT;
     st_auto_free char *path = NULL;
     size_t errors = l->diags->errors;
     bool beside = false;
@@ -144,10 +94,9 @@ static bool take_extends(struct loader *l, struct reader *r, const struct layer 
         complain(r, node, ST_POLICY_NAME_HINT, "`extends` names a policy, and `%.80s` can't be one", name);
         return false;
     }
-    path = find_base(l, layer, name, &beside);
+    path = st_find_base(l->source, layer, name, &beside);
     if (!path) {
-        list_dirs(l->source, &dirs);
-        st_buf_addf(&right, "put %s.yaml beside this file or into one of: %s", name, st_buf_cstr(&dirs));
+        st_suggest_policy(l->source, name, true, &right);
         complain(r, node, st_buf_cstr(&right), "there is no policy `%s`", name);
         return false;
     }
@@ -179,12 +128,13 @@ static void check_name(struct reader *r, struct settings *s, const struct layer 
 static void read_rules(struct loader *l, struct reader *r, const struct st_yaml_node *root, enum form form)
 {
     struct rules own = {0}, *base = &l->out->rules;
-    const struct st_yaml_node *list = st_yaml_get(root, "rules");
 
     if (form == FORM_WRITES)
         st_parse_writes_form(r, root, &l->out->settings, &own);
-    else if (list)
-        st_parse_rules(r, list, form, &own);
+    else
+        st_yaml_each (list, root)
+            if (strcmp(list->key, "rules") == 0) /* one, or several and an error about that */
+                st_parse_rules(r, list, form, &own);
     for (size_t i = 0; i < base->n; i++) /* those of the base come after ours */
         *st_add_rule(&own) = base->items[i];
     free(base->items);
@@ -198,8 +148,9 @@ static void read_root(struct loader *l, struct reader *r, const struct layer *la
     struct settings *s = &l->out->settings;
     enum form form;
 
-    if (!st_is_mapping(r, root) || !st_parse_form(r, root, &form))
+    if (!st_is_mapping(r, root))
         return;
+    form = st_parse_form(r, root);
     if (form == FORM_OWN && extends) {
         if (!take_extends(l, r, layer, extends))
             st_settings_init(s, form); /* go on: there may be more to say */
@@ -218,17 +169,14 @@ static int read_layer(struct loader *l, const struct layer *layer, const char *t
     struct loaded *out = l->out;
     struct st_diag_file file = {.name = layer->path, .text = text, .len = len};
     struct reader r = {.arena = &out->arena, .diags = l->diags, .file = &file};
-    struct st_yaml_place where;
-    struct st_error err = {0};
-    st_auto_yaml doc = NULL;
+    size_t errors = l->diags->errors;
+    st_auto_yaml doc = st_diag_yaml(l->diags, &file, &limits);
     size_t slot = out->n_files++;
 
     out->files[slot] = layer->path;
     st_sha256(text, len, out->digests[slot]);
-    if (st_yaml_parse(text, len, &limits, &doc, &where, &err) < 0) {
-        st_diag_error(l->diags, &file, (struct st_diag_at){where, 1}, NULL, "%s", err.msg);
+    if (!doc || (!st_yaml_root(doc) && l->diags->errors > errors))
         return -EINVAL;
-    }
     if (!st_yaml_root(doc) || st_yaml_is_null(st_yaml_root(doc))) {
         st_diag_error(l->diags, &file, (struct st_diag_at){{0, 0}, 0},
                       "write schema_version: \"2.0\" and rules; sandtrace-policy(5) has an example",
@@ -236,6 +184,7 @@ static int read_layer(struct loader *l, const struct layer *layer, const char *t
         return -EINVAL;
     }
     read_root(l, &r, layer, st_yaml_root(doc));
+    check_ids(l, &file);
     st_arena_free(&r.scratch);
     check_name(&r, &out->settings, layer, st_yaml_get(st_yaml_root(doc), "name"));
     return 0;
@@ -252,7 +201,13 @@ static int by_id(const void *a, const void *b)
     return c ? c : (*x > *y) - (*x < *y);
 }
 
-static void check_ids(struct loader *l, const struct st_diag_file *top)
+static bool is_of(const struct st_rule *rule, const struct st_diag_file *file)
+{
+    return strcmp(rule->at.file, file->name) == 0;
+}
+
+/* Said where the file that is at hand has one of the two; those it extends have been looked at before. */
+static void check_ids(struct loader *l, const struct st_diag_file *file)
 {
     const struct rules *rules = &l->out->rules;
     const struct st_rule **sorted = st_xcalloc(rules->n + 1, sizeof(*sorted));
@@ -264,17 +219,15 @@ static void check_ids(struct loader *l, const struct st_diag_file *top)
     if (n)
         qsort(sorted, n, sizeof(*sorted), by_id);
     for (size_t i = 1; i < n; i++) {
-        const struct st_rule *first = sorted[i - 1], *again = sorted[i];
-        struct st_diag_file file = {.name = again->at.file};
+        bool ours = is_of(sorted[i], file);
+        const struct st_rule *here = ours ? sorted[i] : sorted[i - 1], *there = sorted[i - ours];
 
-        if (strcmp(first->id, again->id) != 0)
+        if (strcmp(here->id, there->id) != 0 || !is_of(here, file))
             continue;
-        if (strcmp(top->name, again->at.file) == 0)
-            file = *top;
-        st_diag_error(l->diags, &file, (struct st_diag_at){{again->at.line, again->at.column}, 1},
+        st_diag_error(l->diags, file, (struct st_diag_at){{here->at.line, here->at.column}, 1},
                       "give each rule its own id: the trace names the rule by it",
-                      "the id `%.100s` is taken by the rule at %s:%u", again->id, first->at.file,
-                      first->at.line);
+                      "the id `%.100s` is taken by the rule at %s:%u", here->id, there->at.file,
+                      there->at.line);
     }
     free(sorted);
 }
@@ -306,7 +259,6 @@ static int load_text(const struct layer *top, const char *text, size_t len,
 
     layer.path = st_arena_strndup(&loaded.arena, top->path, strlen(top->path));
     read_layer(&l, &layer, text, len);
-    check_ids(&l, &file);
     check_generic(&l, &file);
     st_diag_sort(l.diags);
     if (l.diags->errors > errors) {
@@ -333,11 +285,10 @@ int st_policy_parse(const char *name, const char *text, size_t len, const struct
 static int not_found(const char *name, const struct st_policy_source *source, struct st_diagnostics *diags,
                      struct st_error *err)
 {
-    st_auto_buf dirs = ST_BUF_INIT, right = ST_BUF_INIT;
+    st_auto_buf right = ST_BUF_INIT;
     struct st_diag_file file = {.name = name};
 
-    list_dirs(source, &dirs);
-    st_buf_addf(&right, "looked for %s.yaml in: %s", name, dirs.len ? st_buf_cstr(&dirs) : "(no directory)");
+    st_suggest_policy(source, name, false, &right);
     st_diag_error(diags, &file, (struct st_diag_at){{0, 0}, 0}, st_buf_cstr(&right),
                   "there is no policy of this name");
     return st_fail(err, ENOENT, "there is no policy `%s`; %s", name, st_buf_cstr(&right));
@@ -361,7 +312,7 @@ int st_policy_load(const char *name_or_path, const struct st_policy_source *sour
             return st_fail(err, EINVAL, "`%.80s` can't be the name of a policy; %s", name_or_path,
                            ST_POLICY_NAME_HINT);
         }
-        found = find_by_name(source, name_or_path, NULL);
+        found = st_find_policy(source, name_or_path, NULL);
         if (!found)
             return not_found(name_or_path, source, diags, err);
         top.path = found;
@@ -374,7 +325,7 @@ int st_policy_load(const char *name_or_path, const struct st_policy_source *sour
 
         st_diag_error(diags, &file, (struct st_diag_at){{0, 0}, 0}, NULL, "can't be read: %s",
                       err ? err->msg : strerror(-rc));
-        return rc;
+        return rc == -EINVAL ? -ENODEV : rc; /* EINVAL is for what stands in it */
     }
     if (stat(top.path, &sb) == 0) {
         top.dev = sb.st_dev;

@@ -10,6 +10,7 @@ libpolicy_a_SOURCES = \
 	%D%/explain.c \
 	%D%/fields.c %D%/fields.h \
 	%D%/judge.h \
+	%D%/find.c %D%/find.h \
 	%D%/lint.c %D%/lint.h \
 	%D%/load.c %D%/load.h \
 	%D%/netmatch.c %D%/netmatch.h \

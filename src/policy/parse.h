@@ -47,8 +47,8 @@ void st_parse_rules(struct reader *r, const struct st_yaml_node *list, enum form
 void st_parse_writes_form(struct reader *r, const struct st_yaml_node *root, struct settings *s,
                           struct rules *out);
 
-/* Which form is it? False: a diagnostic says why it is none. */
-bool st_parse_form(struct reader *r, const struct st_yaml_node *root, enum form *form);
+/* Which form is it? Where it is none, a diagnostic says so, and it is taken for the present one. */
+enum form st_parse_form(struct reader *r, const struct st_yaml_node *root);
 
 /* Pieces of rules that more than one form has. */
 void st_parse_paths(struct reader *r, const struct st_yaml_node *node, const char *const **out, size_t *n);

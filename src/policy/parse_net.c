@@ -195,24 +195,38 @@ void st_parse_destinations(struct reader *r, const struct st_yaml_node *node, st
 
 /* ---- syscalls ---- */
 
-static void unknown_syscall(struct reader *r, const struct st_yaml_node *node)
+bool st_policy_syscall_known(const char *name)
+{
+    return seccomp_syscall_resolve_name(name) != __NR_SCMP_ERROR;
+}
+
+void st_policy_syscall_near(const char *name, char near[ST_SYSCALL_NAME_SIZE])
 {
     struct st_suggestion best = {0};
-    char near[64] = "", right[96];
 
+    near[0] = '\0';
     for (int nr = 0; nr < MAX_SYSCALL; nr++) {
-        char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, nr);
+        char *known = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, nr);
         unsigned before = best.word ? best.distance : 99;
 
-        if (!name)
+        if (!known)
             continue;
-        st_suggest_offer(&best, node->value, name);
+        st_suggest_offer(&best, name, known);
         if (best.word && best.distance < before)
-            snprintf(near, sizeof(near), "%s", name);
+            snprintf(near, ST_SYSCALL_NAME_SIZE, "%s", known);
         if (best.word)
             best.word = near;
-        free(name);
+        free(known);
     }
+}
+
+static void unknown_syscall(struct reader *r, const struct st_yaml_node *node)
+{
+    char near[ST_SYSCALL_NAME_SIZE] = "", right[96];
+
+    /* To look through all of them costs too much for errors that are only counted. */
+    if (r->diags->n < ST_DIAG_MAX)
+        st_policy_syscall_near(node->value, near);
     snprintf(right, sizeof(right), near[0] ? "did you mean `%s`?" : "syscalls(2) lists them%s", near);
     complain(r, node, right, "there is no syscall `%.60s`", node->value);
 }
@@ -228,7 +242,7 @@ void st_parse_syscalls(struct reader *r, const struct st_yaml_node *node, struct
     st_yaml_each (item, node) {
         if (!st_take_string(r, item, &list[n]))
             continue;
-        if (seccomp_syscall_resolve_name(list[n]) == __NR_SCMP_ERROR)
+        if (!st_policy_syscall_known(list[n]))
             unknown_syscall(r, item);
         n++;
     }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/suggest.h"
 #include "model/event.h"
 #include "policy/pattern.h"
 
@@ -219,7 +220,7 @@ static const struct rule_key {
     unsigned needed; /* types that can't do without */
 } rule_keys[] = {
     {{"id", take_id}, ANY, ANY},
-    {{"type", take_type}, ANY, ANY},
+    {{"type", take_type}, ANY, 0},
     {{"description", take_description}, ANY, 0},
     {{"action", take_action}, ANY, 0},
     {{"severity", take_severity}, ANY, 0},
@@ -285,7 +286,9 @@ static void check_needed(struct reader *r, const struct st_yaml_node *node, cons
             continue;
         }
         complain(r, node,
-                 c->rule->type == ST_RULE_FILESYSTEM ? "write paths: [\"/**\"] where all are meant" : NULL,
+                 strcmp(name, "paths") == 0 ? "write paths: [\"/**\"] where all are meant"
+                 : strcmp(name, "id") == 0  ? "give it a name of its own: the trace names the rule by it"
+                                            : NULL,
                  "a rule of type %s needs `%s`", type_names[c->rule->type], name);
     }
 }
@@ -302,22 +305,51 @@ static void finish_rule(struct rule_ctx *c)
         rule->access = ST_ACCESS_ALL;
 }
 
-static void parse_rule(struct reader *r, const struct st_yaml_node *node, enum form form, struct rules *out)
+static bool take_rule_type(struct reader *r, const struct st_yaml_node *node, int *which)
 {
     const struct st_yaml_node *type = st_yaml_get(node, "type");
+
+    if (type)
+        return st_take_word(r, type, type_names, N_OF(type_names), which);
+    complain(r, node,
+             "write type: filesystem, network_egress, network_ingress, dns_query, process, syscall, "
+             "match, threshold or sequence",
+             "a rule needs `type`");
+    return false;
+}
+
+/* The rule is refused; its other mistakes are looked for as if it had the type that was probably meant: the
+ * one whose name is near, else the first that has one of its keys. */
+static bool guess_type(const struct st_yaml_node *node, int *which)
+{
+    const struct st_yaml_node *type = st_yaml_get(node, "type");
+    const char *near =
+        type && type->type == ST_YAML_SCALAR ? st_suggest(type->value, type_names, N_OF(type_names)) : NULL;
+
+    for (unsigned i = 0; near && i < N_OF(type_names); i++)
+        if (near == type_names[i]) {
+            *which = (int)i;
+            return true;
+        }
+    st_yaml_each (member, node) {
+        const struct rule_key *known = find_rule_key(member->key);
+
+        if (known && known->types != ANY) {
+            *which = __builtin_ctz(known->types);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void parse_rule(struct reader *r, const struct st_yaml_node *node, enum form form, struct rules *out)
+{
     struct rule_ctx c = {.form = form};
     int which;
 
     if (!st_is_mapping(r, node))
         return;
-    if (!type) {
-        complain(r, node,
-                 "write type: filesystem, network_egress, network_ingress, dns_query, process, syscall, "
-                 "match, threshold or sequence",
-                 "a rule needs `type`");
-        return;
-    }
-    if (!st_take_word(r, type, type_names, N_OF(type_names), &which))
+    if (!take_rule_type(r, node, &which) && !guess_type(node, &which))
         return;
     c.rule = st_add_rule(out);
     c.rule->type = (enum st_rule_type)which;

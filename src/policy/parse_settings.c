@@ -353,34 +353,30 @@ void st_parse_settings(struct reader *r, const struct st_yaml_node *root, enum f
     }
 }
 
-static bool form_of_version(struct reader *r, const struct st_yaml_node *version, enum form *form)
+/* A version that is not known, or missing, is an error; the rest is looked at as the present form. */
+static enum form form_of_version(struct reader *r, const struct st_yaml_node *version)
 {
     static const char *const known[] = {"2.0", "1.0"};
-    int which;
+    int which = 0;
 
-    if (!st_take_word(r, version, known, N_OF(known), &which))
-        return false;
-    *form = which == 0 ? FORM_OWN : FORM_SEED;
-    return true;
+    st_take_word(r, version, known, N_OF(known), &which);
+    return which == 0 ? FORM_OWN : FORM_SEED;
 }
 
-bool st_parse_form(struct reader *r, const struct st_yaml_node *root, enum form *form)
+enum form st_parse_form(struct reader *r, const struct st_yaml_node *root)
 {
     const struct st_yaml_node *version = st_yaml_get(root, "schema_version");
 
     if (version)
-        return form_of_version(r, version, form);
-    if (st_yaml_get(root, "fs_writes") || st_yaml_get(root, "network") ||
-        st_yaml_get(root, "severity_rules")) {
-        *form = FORM_WRITES;
-        return true;
-    }
+        return form_of_version(r, version);
+    if (st_yaml_get(root, "fs_writes") || st_yaml_get(root, "network") || st_yaml_get(root, "severity_rules"))
+        return FORM_WRITES;
     if (st_yaml_get(root, "rules") && !st_yaml_get(root, "scope") && !st_yaml_get(root, "defaults")) {
-        *form = FORM_SEED; /* its later manifests dropped the line */
+        /* Its later manifests dropped the line. */
         warn(r, root, "write schema_version: \"1.0\", or \"2.0\" for all that this form has",
              "`schema_version` is missing: read as 1.0");
-        return true;
+        return FORM_SEED;
     }
     complain(r, root, "write schema_version: \"2.0\" at the top", "`schema_version` is missing");
-    return false;
+    return FORM_OWN;
 }

@@ -108,6 +108,11 @@ const struct st_policy_defaults *st_policy_defaults(const struct st_policy *poli
 /* The table, in the order in which it is tried (policy/rule.h). */
 size_t st_policy_rules(const struct st_policy *policy, const struct st_rule **rules);
 
+/* Names of syscalls, as rules and events have them; near: the known one that was probably meant, or "". */
+#define ST_SYSCALL_NAME_SIZE 64
+bool st_policy_syscall_known(const char *name);
+void st_policy_syscall_near(const char *name, char near[ST_SYSCALL_NAME_SIZE]);
+
 const char *st_policy_mode_name(enum st_policy_mode mode);
 const char *st_floor_name(enum st_floor floor);
 const char *st_depth_name(enum st_depth depth);

@@ -117,11 +117,13 @@ bool st_take_string(struct reader *r, const struct st_yaml_node *node, const cha
     char label[80];
 
     if (node->type != ST_YAML_SCALAR || (node->len == 0 && !node->quoted)) {
-        complain(r, node, NULL, "%s must be text, not %s", st_node_label(node, label), kind_of(node));
+        complain(r, node, "write one value", "%s must be text, not %s", st_node_label(node, label),
+                 kind_of(node));
         return false;
     }
     if (node->len == 0) {
-        complain(r, node, NULL, "%s must not be empty", st_node_label(node, label));
+        complain(r, node, "write a value, or take it out", "%s must not be empty",
+                 st_node_label(node, label));
         return false;
     }
     *out = st_arena_strndup(r->arena, node->value, node->len);
@@ -176,11 +178,23 @@ bool st_take_duration(struct reader *r, const struct st_yaml_node *node, int64_t
     return true;
 }
 
+/* "write a, b or c" */
+static void list_words(const char *const *words, size_t n, char right[256])
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < n && used < 256; i++)
+        used += (size_t)snprintf(right + used, 256 - used, "%s%s",
+                                 i == 0       ? "write "
+                                 : i + 1 == n ? " or "
+                                              : ", ",
+                                 words[i]);
+}
+
 bool st_take_word(struct reader *r, const struct st_yaml_node *node, const char *const *words, size_t n,
                   int *out)
 {
     char label[80], right[256];
-    size_t used = 0;
     const char *near;
 
     for (size_t i = 0; node->type == ST_YAML_SCALAR && i < n; i++)
@@ -188,20 +202,14 @@ bool st_take_word(struct reader *r, const struct st_yaml_node *node, const char 
             *out = (int)i;
             return true;
         }
+    list_words(words, n, right);
     if (node->type != ST_YAML_SCALAR) {
-        complain(r, node, NULL, "%s must be one word, not %s", st_node_label(node, label), kind_of(node));
+        complain(r, node, right, "%s must be one word, not %s", st_node_label(node, label), kind_of(node));
         return false;
     }
     near = st_suggest(node->value, words, n);
     if (near)
         snprintf(right, sizeof(right), "did you mean `%s`?", near);
-    else
-        for (size_t i = 0; i < n && used < sizeof(right); i++)
-            used += (size_t)snprintf(right + used, sizeof(right) - used, "%s%s",
-                                     i == 0       ? "write "
-                                     : i + 1 == n ? " or "
-                                                  : ", ",
-                                     words[i]);
     complain(r, node, right, "%s can't be `%.60s`", st_node_label(node, label), node->value);
     return false;
 }

@@ -19,8 +19,12 @@ struct reader {
 struct st_diag_at st_at_value(const struct st_yaml_node *node);
 struct st_diag_at st_at_key(const struct st_yaml_node *node);
 
+/* Not about what is not as the file has it: that has been said. */
 #define complain(r, node, right, ...)                                                                        \
-    st_diag_error((r)->diags, (r)->file, st_at_value(node), right, __VA_ARGS__)
+    do {                                                                                                     \
+        if (!(node)->faulty)                                                                                 \
+            st_diag_error((r)->diags, (r)->file, st_at_value(node), right, __VA_ARGS__);                     \
+    } while (0)
 #define complain_key(r, node, right, ...)                                                                    \
     st_diag_error((r)->diags, (r)->file, st_at_key(node), right, __VA_ARGS__)
 #define warn(r, node, right, ...)                                                                            \

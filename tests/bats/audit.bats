@@ -110,6 +110,9 @@ json() { python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.arg
     head -c -20 "$trace" >"$dir/torn.jsonl"
     run -1 "$sandtrace" verify "$dir/torn.jsonl" --key "$key"
     [[ $output == *torn_tail* ]]
+    printf 'no record\nnone either\nno rec' >"$dir/other.jsonl"
+    run -1 "$sandtrace" verify "$dir/other.jsonl" --key "$key"
+    [[ $output == *"bad_json"*"seq 1, line 1"*"bad_json"*"seq 2, line 2"*"torn_tail"*"seq 3, line 3"* ]]
     : >"$dir/empty.jsonl"
     run -1 "$sandtrace" verify "$dir/empty.jsonl" --key "$key"
     [[ $output == *invalid_genesis* ]]
@@ -163,7 +166,8 @@ json() { python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.arg
     [[ $output == *seq_gap* ]]
 }
 
-@test "verify reads the older dialect" {
+# Two records of the older dialect: those of its description.
+make_older() {
     python3 - "$ST_SRCDIR/tests/audit" >"$dir/old.jsonl" <<'PYTHON'
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -177,6 +181,10 @@ for seq, (kind, payload) in enumerate([
                       "record_hash": own, "wall_time": "2026-03-26T12:00:00+00:00", "evidence_tier": "hypervisor", "payload": payload}))
     prev = own
 PYTHON
+}
+
+@test "verify reads the older dialect" {
+    make_older
     grep -q 276db72fa7acf0d8d56f70506cad32750839e4b4ca7e10013c333deebc7c563a "$dir/old.jsonl"
     grep -q d8a4d671d25e4638534a0fd0d0653f94b0da825bc94f930da7544ec2f1dd6db8 "$dir/old.jsonl"
     run -0 "$sandtrace" verify "$dir/old.jsonl"
@@ -184,6 +192,25 @@ PYTHON
     sed -i 1s/316/317/ "$dir/old.jsonl"
     run -1 "$sandtrace" verify "$dir/old.jsonl"
     [[ $output == *"hash_mismatch"*"seq 1"* ]]
+}
+
+@test "a signed trace can't be replaced by one of the older dialect, which nobody signs" {
+    make_trace
+    make_older
+    run -1 "$sandtrace" verify "$dir/old.jsonl" --key "$key"
+    [[ $output == *"CHAIN BROKEN"*"bad_signature"*"seq 1"*"has no signatures"* ]]
+    run -1 "$sandtrace" report "$dir/old.jsonl" --key "$key"
+    run -0 "$sandtrace" verify "$dir/old.jsonl" --key "$key" --allow-unsigned
+    # Keys of this host: only among the traces that this host signs.
+    mkdir "$dir/log"
+    printf 'key_dir: %s\nlog_dir: %s\n' "$dir" "$dir/log" >"$SANDTRACE_CONFIG"
+    run -0 "$sandtrace" verify "$dir/old.jsonl"
+    cp "$dir/old.jsonl" "$dir/log/agent-7.jsonl"
+    run -1 "$sandtrace" verify "$dir/log/agent-7.jsonl"
+    run -1 "$sandtrace" verify "$dir/./log//agent-7.jsonl"
+    cd "$dir/log"
+    run -1 "$sandtrace" verify agent-7.jsonl --json
+    [ "$(json 'd["valid"], d["issues"][0]["code"]' <<<"$output")" = "(False, 'bad_signature')" ]
 }
 
 @test "verify asks a policy anew: what it forbids must not have happened" {
@@ -206,6 +233,9 @@ YAML
     run -0 "$sandtrace" verify "$trace" --key "$key" --against "$dir/strict.yaml"
     [[ $output == *"keeps to"* ]]
     run -2 "$sandtrace" verify "$trace" --against "$dir/none.yaml"
+    [ "$(grep -c 'No such file' <<<"$output")" = 1 ]
+    cd "$dir" # a file in the current directory, as for sandtrace policy
+    run -0 "$sandtrace" verify "$trace" --key "$key" --against strict.yaml
 }
 
 @test "verify knows a trace that is being written" {
@@ -239,6 +269,7 @@ YAML
     [ "$(count --filter-type network_egress)" = 2 ]
     [ "$(count --filter-type filesystem,checkpoint)" = 4 ]
     [ "$(count --filter-verdict deny,anomaly)" = 2 ]
+    [ "$(count --filter-verdict paused)" = 0 ]
     [ "$(count --filter-tier derived)" = 1 ]
     [ "$(count --filter-path '/workspace/**')" = 2 ]
     [ "$(count --filter-path '/etc/*')" = 1 ]
@@ -250,6 +281,23 @@ YAML
     [[ $output == *"none of allow, deny, anomaly, paused, killed"* ]]
     run -2 "$sandtrace" stream "$trace" --filter-path relative
     run -2 "$sandtrace" stream "$trace" --since yesterday
+}
+
+@test "stream --filter-verdict deny also shows the refusals that paused or killed" {
+    {
+        file_event /a allow none false
+        file_event /b deny denied true
+        file_event /c deny paused true
+        file_event /d deny killed true
+        file_event /e allow paused false
+        net_event evil.example 80 9000 anomaly false
+    } | "$helpers/write_events" "$dir" "$trace" agent-7 trace-1
+    shown() { "$sandtrace" stream "$trace" --filter-verdict "$1" | jq -rj '.payload.path // .payload.dst_host // .event_type'; }
+    [ "$(shown deny)" = /b/c/d ]
+    [ "$(shown paused)" = /c/e ]
+    [ "$(shown killed)" = /d ]
+    [ "$(shown anomaly,killed)" = /devil.example ]
+    [ "$(shown allow)" = /acheckpoint ]
 }
 
 @test "stream shows what another policy would have decided" {
@@ -310,6 +358,47 @@ YAML
     sed -i '3s/316/317/' "$trace"
     run -1 "$sandtrace" report "$trace" --key "$key"
     [[ $output == *"BROKEN"* ]]
+}
+
+@test "report puts what is alike together, and what is gravest first" {
+    {
+        for bytes in 1 2 3; do net_event evil.example 80 "$bytes" anomaly false; done
+        net_event evil.example 443 9 deny true
+        file_event /etc/passwd allow none false
+        file_event /etc/shadow deny paused true
+    } | "$helpers/write_events" "$dir" "$trace" agent-7 trace-1
+    run -0 "$sandtrace" report "$trace" --key "$key" --format markdown
+    [[ $output == *"| paused | read /etc/shadow | scope | 1 |"*"| deny | connect to evil\.example:443 | net | 1 |"* ]]
+    [[ $output == *"| deny |"*"| anomaly | connect to evil\.example:80 | net | 3 |"* ]]
+}
+
+@test "report of the older dialect says what was written, from its summaries" {
+    make_older
+    run -0 "$sandtrace" report "$dir/old.jsonl"
+    [[ $output == *"What was written"*'/tmp/é\x0a'*"What was deleted"* ]]
+}
+
+@test "report's charts have their measures, the largest first, and long names stay inside" {
+    {
+        net_event small.example 443 10 allow false
+        net_event small.example 443 10 allow false
+        net_event "$(printf 'a%.0s' {1..63}).$(printf 'b%.0s' {1..63}).example" 443 5000 allow false
+    } | "$helpers/write_events" "$dir" "$trace" agent-7 trace-1
+    run -0 "$sandtrace" report "$trace" --key "$key" --output "$dir/report.html"
+    svg=$(sed -n '/Traffic by far end/,/<\/svg>/p' "$dir/report.html")
+    [[ $svg == *">…bbbb"*".example:443</text>"*">5.1 kB</text>"*"small.example:443</text>"*">220 B</text>"* ]]
+    [[ $svg != *aaa* ]]
+    grep -q 'a bar is [0-9a-z]*, the highest is [1-9]' "$dir/report.html"
+    python3 - "$dir/report.html" <<'PYTHON'
+import re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+for svg in re.findall("<svg.*?</svg>", page, re.S):
+    left, top, width, height = map(float, re.search('viewBox="([^"]*)"', svg).group(1).split())
+    rects = re.findall('<rect x="([^"]*)" y="([^"]*)" width="([^"]*)" height="([^"]*)"', svg)
+    assert rects
+    for x, y, w, h in (map(float, r) for r in rects):
+        assert x >= left and y >= top and x + w <= left + width and y + h <= top + height, (x, y, w, h)
+PYTHON
 }
 
 @test "report's page is whole in itself" {

@@ -71,11 +71,24 @@ make_trace() {
     [[ $output == *"2 errors"* ]]
     run -2 "$sandtrace" policy check "$dir/absent.yaml"
     [[ $output == *absent.yaml* ]]
+    run -2 "$sandtrace" policy check "$dir"
+    [[ $output == *"not a regular file"* ]]
     run -2 "$sandtrace" policy check "$dir/absent.yaml" "$dir/good.yaml"
     [[ $output == *"good.yaml: ok"* ]]
     run -1 "$sandtrace" policy check --json "$dir/good2.yaml"
     [ "$(jq -s 'map(select(.level=="error")) | length' <<<"$output")" = 2 ]
     [ "$(jq -s '.[-1].ok' <<<"$output")" = false ]
+}
+
+@test "an id that is taken is shown in the file that can be mended, with its line" {
+    printf 'schema_version: "2.0"\nextends: good\nrules:\n  - { id: secrets, type: syscall, names: [bpf] }\n' >"$dir/child.yaml"
+    run -1 "$sandtrace" policy check "$dir/child.yaml"
+    [[ $output == *"child.yaml:4:5: error: the id \`secrets\` is taken by the rule at $dir/good.yaml:6;"* ]]
+    [[ $output == *$'\n'"    4 |   - { id: secrets,"*$'\n'"      |     ^"* ]]
+    [[ $output == *"child.yaml: 1 error" ]]
+    printf '  - { id: secrets, type: syscall, names: [bpf] }\n' >>"$dir/good.yaml"
+    run -1 "$sandtrace" policy check "$dir/child.yaml"
+    [[ $output == *"good.yaml:"[0-9]*":5: error: the id \`secrets\` is taken"*"|   - { id: secrets"* ]]
 }
 
 @test "a policy comes from standard input, from the current directory or by name" {
@@ -117,8 +130,16 @@ make_trace() {
     run -2 "$sandtrace" policy test "$dir/good.yaml" --path /x --access raed
     [[ $output == *"\`raed\` is no access"* ]]
     run -2 "$sandtrace" policy test "$dir/good.yaml" --connect x.example:70000
+    run -2 "$sandtrace" policy test "$dir/good.yaml" --syscall ptrase
+    [[ $output == *"there is no syscall \`ptrase\`; did you mean \`ptrace\`?"* ]]
     run -2 "$sandtrace" policy check "$dir/good.yaml" --path /x
     run -2 "$sandtrace" policy frobnicate
+    run -2 "$sandtrace" policy lsit
+    [[ $output == *"did you mean \`list\`?"* ]]
+    run -2 "$sandtrace" policy test agent-defualt --path /x
+    [[ $output == *"did you mean \`agent-default\`?"* ]]
+    run -2 "$sandtrace" policy test nothing-like-it --path /x
+    [[ $output == *"looked for nothing-like-it.yaml in: $policies"* ]]
     run -2 "$sandtrace" policy
 }
 
@@ -143,6 +164,16 @@ END
     run -2 "$sandtrace" policy test --expect "$dir/cases.yaml"
     [[ $output == *"cases.yaml:3:17: error: unknown key \`acess\` in a case; did you mean \`access\`?"* ]]
     [[ $output == *"cases.yaml:4:5: error: a case needs \`expect\`"* ]]
+    printf 'policy: ./good.yaml\ncases:\n  - { path: /x, expect: dney }\n  - { path: /x, expect: deny, rule: secretz, severity: hihg, response: x }\n' \
+        >"$dir/cases.yaml"
+    run -2 "$sandtrace" policy test --expect "$dir/cases.yaml"
+    [[ $output == *"cases.yaml:3:25: error: \`expect\` can't be \`dney\`; did you mean \`deny\`?"* ]]
+    [[ $output == *"cases.yaml:4:37: error: the policy has no rule \`secretz\`; did you mean \`secrets\`?"* ]]
+    [[ $output == *"cases.yaml:4:56: error: \`severity\` can't be \`hihg\`; did you mean \`high\`?"* ]]
+    [[ $output == *"\`response\` can't be \`x\`; write one of record, deny, pause, kill"* ]]
+    printf 'policy: ./good.yaml\ncases:\n  - { path: /x, path: /y, expect: deny\n' >"$dir/cases.yaml"
+    run -2 "$sandtrace" policy test --expect "$dir/cases.yaml"
+    [[ $output == *"cases.yaml:3:17: error: duplicate key"*"^"*"cases.yaml:4:1: error: did not find expected"* ]]
 }
 
 @test "cases can say what happened before, how often and how much later" {
@@ -185,13 +216,20 @@ END
     [[ $output == *"5000 bytes sent to api.example.com"* ]]
     [[ $output != *"/workspace/a"* ]]
     [[ $output == *"2 of 4 events refused"* ]]
+    # As for one event: the rule with its line, and those tried before it.
+    [[ $output == *"5000 bytes sent to api.example.com"*"rule api, $dir/good.yaml:"[1-9]*"tried before: 1 rule about other things"* ]]
+    [[ $output == *"/etc/hosts"*"tried before:"*"secrets "*"none of its paths matches  ($dir/good.yaml:6)"* ]]
     run -1 "$sandtrace" policy test --json "$dir/good.yaml" --trace "$dir/trace.jsonl"
     [ "$(jq -s 'map(.a.result) | tostring' <<<"$output")" = '"[\"deny\",\"anomaly\"]"' ]
+    [ "$(jq -s '.[1].a.line - (.[1].a.tried | map(select(.rule == "secrets")) | .[0].line) > 0' <<<"$output")" = true ]
     sed 's/4096/8192/; s/name: good/name: good2/' "$dir/good.yaml" >"$dir/good2.yaml"
     run -1 "$sandtrace" policy diff "$dir/good.yaml" "$dir/good2.yaml" --trace "$dir/trace.jsonl"
-    [[ $output == *"- anomaly: 5000 bytes sent"*"+ allow: allowed by rule api"* ]]
+    [[ $output == *"- anomaly, response pause: 5000 bytes sent"*"+ allow: allowed by rule api"* ]]
     [[ $output == *"1 of 4 events decided differently"* ]]
     run -0 "$sandtrace" policy diff "$dir/good.yaml" "$dir/good.yaml" --trace "$dir/trace.jsonl"
+    sed 's/name: good/name: audited\nmode: audit/' "$dir/good.yaml" >"$dir/audited.yaml"
+    run -1 "$sandtrace" policy diff "$dir/good.yaml" "$dir/audited.yaml" --trace "$dir/trace.jsonl"
+    [[ $output == *"- deny, response pause: write outside"*"+ deny, response record: write outside"* ]]
     echo 'no record' >>"$dir/trace.jsonl"
     run -2 "$sandtrace" policy test "$dir/good.yaml" --trace "$dir/trace.jsonl"
     [[ $output == *"1 lines could not be read"* ]]

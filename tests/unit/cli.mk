@@ -3,3 +3,8 @@ UNIT_TESTS += %D%/test_cli_client
 tests_unit_test_cli_client_SOURCES = %D%/test_cli_client.c src/cli/control_client.c src/cli/control_client.h
 tests_unit_test_cli_client_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_cli_client_LDADD = libmonitor.a $(UNIT_LDADD_BASE)
+
+UNIT_TESTS += %D%/test_cli_progress
+tests_unit_test_cli_progress_SOURCES = %D%/test_cli_progress.c src/cli/progress.c src/cli/progress.h
+tests_unit_test_cli_progress_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_cli_progress_LDADD = $(UNIT_LDADD_BASE)

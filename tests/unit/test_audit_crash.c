@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 #define RUNS 500
-#define CHAIN 8 /* runs that go on with the same trace */
+#define CHAIN 8   /* runs that go on with the same trace */
+#define MOST 2000 /* events that one run appends: CHAIN times as many must fit the disk */
 
 /* What the writer said before it died; in memory that both see. */
 struct said {
@@ -78,7 +79,8 @@ static bool force(struct st_trace *t, struct arena_of_runs *a)
     return true;
 }
 
-/* Writes until it is killed. A refused append is tried again once there is room. */
+/* Writes until it is killed; on a busy machine that may be late, and the trace alone must not fill the disk.
+ * A refused append is tried again once there is room. */
 static void writer(struct arena_of_runs *a, unsigned seed, bool full_disk)
 {
     struct st_trace *t = open_trace(&a->place, true, 0);
@@ -106,6 +108,8 @@ static void writer(struct arena_of_runs *a, unsigned seed, bool full_disk)
         } else if (full_disk && rand_r(&seed) % 100 == 0) {
             fill_disk(a->place.dir, (unsigned long)rand_r(&seed) % 20 * 4096);
         }
+        while (atomic_load(&a->said->appended) >= MOST)
+            pause();
     }
 }
 

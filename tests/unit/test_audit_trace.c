@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -314,11 +315,44 @@ static void the_file_has_mode_0640_whatever_the_umask(void **state)
     st_trace_close(t);
 }
 
+static void untouched_traces_of_any_length_and_number_of_runs_stand(void **state)
+{
+    struct place p;
+    st_auto_buf text = ST_BUF_INIT;
+    struct st_error err;
+    unsigned seed = 99;
+
+    (void)state;
+    place_make(&p);
+    for (int i = 0; i < 300; i++) {
+        struct st_verify_report r;
+        int runs = 1 + rand_r(&seed) % 3;
+
+        unlink(p.path);
+        for (int k = 0; k < runs; k++) {
+            struct st_trace *t = open_trace(&p, true, 0);
+
+            append_samples(t, (unsigned)rand_r(&seed) % 40);
+            if (rand_r(&seed) % 2)
+                assert_int_equal(st_trace_checkpoint(t, false, &err), 0);
+            append_samples(t, (unsigned)rand_r(&seed) % 40);
+            if (k == runs - 1 || rand_r(&seed) % 2)
+                assert_int_equal(st_trace_checkpoint(t, true, &err), 0);
+            st_trace_close(t);
+        }
+        slurp(p.path, &text);
+        r = verify_bytes(&p, text.data, text.len);
+        assert_int_equal(r.n_issues, 0);
+    }
+    place_remove(&p);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(records_are_numbered_and_linked),
+        cmocka_unit_test(untouched_traces_of_any_length_and_number_of_runs_stand),
         T(a_trace_goes_on_after_a_clean_end),
         T(a_torn_end_is_declared_and_no_byte_of_it_changes),
         T(a_full_batch_is_written_in_whole_blocks_and_what_was_cut_is_the_next_ones_beginning),

@@ -142,7 +142,7 @@ static void a_directory_is_no_policy(void **state)
 
     snprintf(path, sizeof(path), "%s/x.yaml", p->first);
     assert_int_equal(mkdir(path, 0755), 0);
-    assert_not_loaded(p, "x", -EINVAL, "x.yaml");
+    assert_not_loaded(p, "x", -ENODEV, "x.yaml");
     assert_int_equal(rmdir(path), 0);
 }
 
@@ -299,7 +299,11 @@ static void an_error_in_the_base_has_the_place_in_the_base(void **state)
     put(p->first, "base.yaml", "schema_version: \"2.0\"\nrules: [{ id: a, type: syscall, names: [bpf] }]\n");
     put(p->first, "child.yaml",
         "schema_version: \"2.0\"\nextends: base\nrules: [{ id: a, type: syscall, names: [mount] }]\n");
-    assert_not_loaded(p, "child", -EINVAL, "base.yaml:2:9: the id `a` is taken");
+    assert_not_loaded(p, "child", -EINVAL, "child.yaml:3:9: the id `a` is taken by the rule at");
+    put(p->first, "base.yaml",
+        "schema_version: \"2.0\"\nrules: [{ id: b, type: syscall, names: [bpf] }, { id: b, type: syscall, "
+        "names: [bpf] }]\n");
+    assert_not_loaded(p, "child", -EINVAL, "base.yaml:2:49: the id `b` is taken by the rule at");
 }
 
 static void a_locked_base_can_not_be_unlocked(void **state)

@@ -61,7 +61,7 @@ static void an_alias_bomb_has_nothing_to_go_off_with(void **state)
     st_auto_buf text = ST_BUF_INIT;
 
     (void)state;
-    st_buf_adds(&text, "a: &a [x,x,x,x,x,x,x,x,x]\n");
+    st_buf_adds(&text, HEAD "scope: &a [/x,/x,/x,/x,/x,/x,/x,/x,/x]\n");
     for (int c = 'b'; c < 'z'; c++)
         st_buf_addf(&text, "%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", c, c, c - 1, c - 1, c - 1,
                     c - 1, c - 1, c - 1, c - 1, c - 1, c - 1);
@@ -165,6 +165,23 @@ static void many_errors_are_counted_not_kept(void **state)
     assert_bounded("one id many times", &text, 200 * MB, "is taken by the rule");
 }
 
+/* Each error has its remedy looked for among hundreds of names; a million of them must not. */
+static void many_unknown_names_are_refused(void **state)
+{
+    static const char *const heads[] = {"type: syscall, names: [", "type: filesystem, paths: [/x], access: [",
+                                        "type: dns_query, names: [*a, "};
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(heads); i++) {
+        st_auto_buf text = ST_BUF_INIT;
+
+        st_buf_addf(&text, HEAD "rules: [{ id: r, %s", heads[i]);
+        repeat(&text, "wrizev*,", MB - 16);
+        st_buf_adds(&text, "x] }]\n");
+        assert_bounded(heads[i], &text, 400 * MB, "");
+    }
+}
+
 static void bytes_that_are_no_text_are_refused(void **state)
 {
     static const struct {
@@ -227,6 +244,7 @@ int main(void)
         cmocka_unit_test(many_values_are_refused),
         cmocka_unit_test(many_keys_are_refused),
         cmocka_unit_test(many_errors_are_counted_not_kept),
+        cmocka_unit_test(many_unknown_names_are_refused),
         cmocka_unit_test(bytes_that_are_no_text_are_refused),
         cmocka_unit_test(many_rules_about_fields_are_refused),
         cmocka_unit_test(a_hundred_thousand_rules_are_a_policy),

@@ -19,20 +19,30 @@ static const struct row {
     {"name: t\nscope: [/w]\nrules: []\n", 1, 1, "`schema_version` is missing", ""},
     {"schema_version: 3.0\n", 1, 17, "`schema_version` can't be `3.0`", "2.0"},
     {"schema_version: \"1.0\"\nscope: [/w]\n", 2, 1, "`scope` is not known to schema_version 1.0", "\"2.0\""},
-    {"a: b: c\n", 1, 5, "mapping values are not allowed", ""},
-    {"schema_version: \"2.0\"\nname: a\nname: b\n", 3, 1, "duplicate key `name`", ""},
-    {"a: &x 1\nb: *x\n", 1, 4, "anchors and aliases are not supported", ""},
-    {"a: !!binary x\n", 1, 4, "tags", ""},
-    {"a: 1\n---\nb: 2\n", 2, 1, "more than one document", ""},
+    {"a: b: c\n", 1, 5, "mapping values are not allowed", "into quotes"},
+    {"schema_version: \"2.0\"\nname: a\nname: b\n", 3, 1, "duplicate key `name`", "stands at 2:1 already"},
+    {"a: &x 1\nb: *x\n", 1, 4, "anchors and aliases are not supported", "write the value out"},
+    {"a: &x 1\nb: *x\n", 2, 4, "anchors and aliases are not supported", "write the value out"},
+    {"a: !!binary x\n", 1, 4, "tags", "without one"},
+    {"a: 1\n---\nb: 2\n", 2, 1, "more than one document", "take out the `---`"},
+    {HEAD "rules:\n\t- a\n", 4, 1, "cannot start any token", "indent with spaces"},
+    {HEAD "scope: [/a, /b\nmode: audit\n", 4, 5, "parsing a flow sequence that begins at 3:8", "]"},
+    {HEAD "pause: { hold: true\nmode: audit\n", 4, 5, "a flow mapping that begins at 3:8", "}"},
+    {HEAD "mode:audit\nfloor: off\n", 4, 1, "could not find expected ':'", "a space behind the colon"},
+    {HEAD "mode: @audit\n", 3, 7, "cannot start any token", "into quotes"},
+    {HEAD "mode: \"audit\n", 4, 1, "a quoted scalar that begins at 3:7", "close the quotes"},
+    {HEAD "mode: \"\\q\"\n", 3, 8, "unknown escape", "single quotes"},
+    {HEAD "mode: a\x01\n", 3, 8, "control characters are not allowed", "take them out"},
+    {HEAD "mode: \xc3\xa9\xff\n", 3, 8, "UTF-8", "save the file as UTF-8"},
     {"? [a]\n: b\n", 1, 3, "a key must be plain text", ""},
     /* settings */
     {HEAD "mod: audit\n", 3, 1, "unknown key `mod` in a policy", "did you mean `mode`?"},
     {HEAD "wholly-else: 1\n", 3, 1, "unknown key `wholly-else`", "`schema_version`"},
     {"schema_version: \"2.0\"\nname: ../x\n", 2, 7, "can't be the name of a policy", "letters"},
-    {"schema_version: \"2.0\"\nname:\n", 2, 6, "`name` must be text, not empty", ""},
-    {"schema_version: \"2.0\"\nname: \"\"\n", 2, 7, "`name` must not be empty", ""},
+    {"schema_version: \"2.0\"\nname:\n", 2, 6, "`name` must be text, not empty", "write one value"},
+    {"schema_version: \"2.0\"\nname: \"\"\n", 2, 7, "`name` must not be empty", "write a value"},
     {HEAD "mode: enforced\n", 3, 7, "`mode` can't be `enforced`", "did you mean `enforce`?"},
-    {HEAD "mode: [audit]\n", 3, 7, "`mode` must be one word, not a list", ""},
+    {HEAD "mode: [audit]\n", 3, 7, "`mode` must be one word, not a list", "write enforce or audit"},
     {HEAD "locked: yes\n", 3, 9, "`locked` must be true or false", "without quotes"},
     {HEAD "locked: \"true\"\n", 3, 9, "`locked` must be true or false", ""},
     {HEAD "scope: /workspace\n", 3, 8, "`scope` must be a list, not a single value", "[a, b]"},
@@ -55,7 +65,7 @@ static const struct row {
     {HEAD "pause: { timeout: 400d }\n", 3, 19, "`timeout`: 400d is too long", "at most 365d"},
     {HEAD "pause: { on_timeout: allow }\n", 3, 22, "`on_timeout` can't be `allow`", "deny, kill or resume"},
     {HEAD "fold: { window: 2d }\n", 3, 17, "`window`: 2d is too long", "1d"},
-    {HEAD "extends: [a]\n", 3, 10, "`extends` must be text", ""},
+    {HEAD "extends: [a]\n", 3, 10, "`extends` must be text", "write one value"},
     {HEAD "extends: /etc/x.yaml\n", 3, 10, "`extends` names a policy", "letters"},
     {HEAD "extends: nowhere\n", 3, 10, "there is no policy `nowhere`", "nowhere.yaml"},
     /* rules */
@@ -63,7 +73,8 @@ static const struct row {
     {RULE "  - text\n", 4, 5, "must be a mapping", ""},
     {RULE "  - { id: a }\n", 4, 5, "a rule needs `type`", "filesystem"},
     {RULE "  - { id: a, type: file }\n", 4, 20, "`type` can't be `file`", ""},
-    {RULE "  - { type: syscall, names: [bpf] }\n", 4, 5, "needs `id`", ""},
+    {RULE "  - { type: syscall, names: [bpf] }\n", 4, 5, "needs `id`", "a name of its own"},
+    {RULE "  - { type: filesystem, paths: [/x] }\n", 4, 5, "needs `id`", "a name of its own"},
     {RULE "  - { id: 'a b', type: syscall, names: [bpf] }\n", 4, 11, "can't be the id",
      "without white space"},
     {RULE "  - { id: process_limits, type: syscall, names: [bpf] }\n", 4, 11, "is taken", "another"},
@@ -248,6 +259,60 @@ static void all_errors_are_said_in_one_go_and_in_order(void **state)
         assert_true(diags.items[i - 1].line <= diags.items[i].line);
 }
 
+/* What each text has, and no more: a mistake does not hide others, nor make up new ones. */
+static void a_mistake_hides_no_other(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *said[5];
+    } several[] = {
+        {HEAD "name: u\nmod: audit\nrules:\n  - { id: a, id: b, type: syscall, names: [ptrase] }\n",
+         {":3:1: error: duplicate key `name`", ":4:1: error: unknown key `mod`",
+          ":6:14: error: duplicate key `id`", ":6:44: error: there is no syscall"}},
+        {HEAD "scope: [&w /w, *w]\nmod: audit\nrules: *w\n",
+         {":3:9: error: anchors", ":3:16: error: anchors", ":4:1: error: unknown key `mod`",
+          ":5:8: error: anchors"}},
+        {HEAD "mode: !x audit\nmod: audit\n---\nfloor: wood\n",
+         {":3:7: error: tags", ":4:1: error: unknown key `mod`", ":5:1: error: more than one document"}},
+        {"name: t\nmod: audit\nscope: [w]\n",
+         {":1:1: error: `schema_version` is missing", ":2:1: error: unknown key `mod`",
+          ":3:9: error: path `w`: a path must be absolute"}},
+        {"schema_version: 3.0\nscope: [w]\n",
+         {":1:17: error: `schema_version` can't be", ":2:9: error: path `w`"}},
+        {RULE "  - { id: a, type: sysscall, names: [ptrase], action: block }\n",
+         {":4:20: error: `type` can't be `sysscall`", ":4:38: error: there is no syscall",
+          ":4:55: error: `action` can't be"}},
+        {RULE "  - { id: a, paths: [x], action: block }\n  - { id: a, type: '!', names: [x] }\n",
+         {":4:5: error: a rule needs `type`", ":4:22: error: path `x`", ":4:34: error: `action` can't be",
+          ":5:5: error: the id `a` is taken", ":5:20: error: "}},
+        {RULE "  - { id: a, type: filesystem, paths: [x] }\n  - { id: b, type: filesystem, access: [red]\n",
+         {":4:40: error: path `x`", ":5:41: error: this item can't be `red`",
+          ":6:1: error: did not find expected ',' or '}'"}},
+        {HEAD "rules: [{ id: a, type: syscall, names: [ptrase] }]\nrules: [{ id: b, type: wood }]\n",
+         {":3:41: error: there is no syscall", ":4:1: error: duplicate key `rules`",
+          ":4:24: error: `type` can't be"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < N_OF(several); i++) {
+        struct st_policy *policy = NULL;
+        st_auto_diag diags = {0};
+        st_auto_buf out = ST_BUF_INIT;
+        struct st_error err = {0};
+        size_t n = 0;
+
+        assert_true(
+            st_policy_parse("t", several[i].text, strlen(several[i].text), NULL, &policy, &diags, &err) < 0);
+        st_diag_text(&diags, false, &out);
+        for (; n < N_OF(several[i].said) && several[i].said[n]; n++)
+            if (!strstr(st_buf_cstr(&out), several[i].said[n]))
+                fail_msg("%s\nnot said: %s, but:\n%s", several[i].text, several[i].said[n],
+                         st_buf_cstr(&out));
+        if (diags.errors != n)
+            fail_msg("%s\n%zu errors, not %zu:\n%s", several[i].text, diags.errors, n, st_buf_cstr(&out));
+    }
+}
+
 static void an_error_shows_its_line_with_a_caret(void **state)
 {
     static const char text[] = HEAD "rules:\n  - { id: \xc3\xa9, type: network_egress, desitnations: [] }\n";
@@ -310,6 +375,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_complaint_has_its_place_and_its_remedy),
         cmocka_unit_test(all_errors_are_said_in_one_go_and_in_order),
+        cmocka_unit_test(a_mistake_hides_no_other),
         cmocka_unit_test(an_error_shows_its_line_with_a_caret),
         cmocka_unit_test(what_a_file_says_can_not_command_a_terminal),
         cmocka_unit_test(a_long_line_is_shown_around_its_place),
