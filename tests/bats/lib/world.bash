@@ -108,11 +108,13 @@ start_daemon() {
 daemon_answers() {
     local name=$1
     shift
-    retry_until eval "has_ended $(daemon_pid "$name") || $*"
+    retry_until has_ended_or "$(daemon_pid "$name")" "$@"
     "$@" >/dev/null && return
     tail -n 20 "$NOTES/$name.log" >&2
     fail "$name did not start"
 }
+
+has_ended_or() { has_ended "$1" || "${@:2}"; }
 
 daemon_pid() { cat "$NOTES/daemons/$1"; }
 
