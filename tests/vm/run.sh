@@ -23,15 +23,18 @@ done
 [ ${#suites[@]} -gt 0 ] || suites=(bookworm trixie)
 shift || true
 files=("$@")
-[ ${#files[@]} -gt 0 ] || files=(stock.bats lifecycle.bats engine.bats pause.bats mutations.bats control.bats files.bats landlock.bats)
+[ ${#files[@]} -gt 0 ] || files=(stock.bats lifecycle.bats engine.bats pause.bats mutations.bats control.bats files.bats landlock.bats
+    network_control.bats network.bats network_attacks.bats network_decisions.bats network_death.bats network_engines.bats)
 
 # pack_tools FILE: what the suites work with and a stock machine has not (no package can be installed there):
 # the files of the packages here, for those that are missing.
 pack_tools() {
     apt-cache depends --recurse --installed --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
-        --no-enhances --no-pre-depends git sqlite3 gcc libc6-dev | grep -E '^[a-z0-9]' | grep -vE '^libc6(:|$)|^(dpkg|perl|debconf)' |
+        --no-enhances --no-pre-depends git sqlite3 gcc libc6-dev \
+        dnsmasq-base nginx-light tcpdump openssl curl wget nodejs netcat-openbsd jq | grep -E '^[a-z0-9]' | grep -vE '^libc6(:|$)|^(dpkg|perl|debconf)' |
         sort -u | while read -r package; do dpkg-query -L "$package" 2>/dev/null || true; done | sort -u |
-        grep -vE '^/usr/share/(doc|man|locale|info)/' | while read -r file; do [ -d "$file" ] || echo "${file#/}"; done |
+        grep -vE '^/usr/share/(doc|man|locale|info)/|/node_modules/' |
+        while read -r file; do [ -d "$file" ] || [ ! -e "$file" ] || echo "${file#/}"; done |
         tar -C / -cf "$1" --no-recursion --ignore-failed-read -T -
 }
 
