@@ -103,8 +103,8 @@ all_arrived() {
     run ! grep -E 'failed|refused' <<<"$output"
     arrived "tcp and dst host $other4 and port $sink"
     arrived "tcp and dst host $other4 and port 80"
-    noted ".to == \"$other4\" and .what == \"datagram\" and .text == \"secret\""
-    name_arrived other.example.test
+    retry_until noted ".to == \"$other4\" and .what == \"datagram\" and .text == \"secret\""
+    retry_until name_arrived other.example.test
 }
 
 # trial_was_judged ID: by us: what is allowed at the first time, the rest not at all, and all on the trace.
