@@ -31,8 +31,8 @@ files=("$@")
 pack_tools() {
     apt-cache depends --recurse --installed --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
         --no-enhances --no-pre-depends git sqlite3 gcc libc6-dev \
-        dnsmasq-base nginx-light tcpdump openssl curl wget nodejs netcat-openbsd jq | grep -E '^[a-z0-9]' | grep -vE '^libc6(:|$)|^(dpkg|perl|debconf)' |
-        sort -u | while read -r package; do dpkg-query -L "$package" 2>/dev/null || true; done | sort -u |
+        dnsmasq-base nginx-light tcpdump openssl curl wget nodejs netcat-openbsd jq containernetworking-plugins python3-grpcio |
+        grep -E '^[a-z0-9]' | grep -vE '^libc6(:|$)|^(dpkg|perl|debconf)' | sort -u | while read -r package; do dpkg-query -L "$package" 2>/dev/null || true; done | sort -u |
         grep -vE '^/usr/share/(doc|man|locale|info)/|/node_modules/' |
         while read -r file; do [ -d "$file" ] || [ ! -e "$file" ] || echo "${file#/}"; done |
         tar -C / -cf "$1" --no-recursion --ignore-failed-read -T -
