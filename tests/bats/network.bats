@@ -406,7 +406,7 @@ start_listening() {
 
 # start_joined: the container `second` in the namespace of the box.
 start_joined() {
-    make_box second sh -c 'trap "exit 0" TERM; while :; do sleep 0.1; done'
+    make_box second sh -c 'trap "exit 0" TERM; sleep 1000000 & wait'
     edit_config "$(bundle_of second)" --arg path "/proc/$(cat "$NOTES/box.pid")/ns/net" \
         '.linux.namespaces |= map(if .type == "network" then .path = $path else . end)'
     start_detached second

@@ -344,7 +344,7 @@ start_box_of() {
 start_box() { start_box_by runtime "$@"; }
 plain_box() { start_box_by plain_runc "$@"; }
 start_box_by() {
-    make_box box sh -c 'trap "exit 0" TERM; while :; do sleep 0.1; done'
+    make_box box sh -c 'trap "exit 0" TERM; sleep 1000000 & wait'
     allow_capability box "${@:2}"
     start_box_of box 2 "$1"
 }
