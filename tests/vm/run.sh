@@ -7,7 +7,7 @@
 #                                           ends with the command's code
 #
 # Nothing is compiled there: programs come from the build directory, with the libraries that they are linked with.
-# Each file has a machine of its own, and VM_SECONDS in it: software emulation is slow.
+# Each file has a machine of its own, and VM_SECONDS in it: software emulation is slow. VM_FILTER: only tests whose names it fits.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -66,7 +66,7 @@ for suite in "${suites[@]}"; do
             for lib in lib/*; do ldconfig -p | grep -q \"\${lib#lib/}\" || cp \$lib /usr/local/lib/; done; ldconfig
             export LD_LIBRARY_PATH=\$PWD/lib ST_SRCDIR=\$PWD/src ST_BUILDDIR=\$PWD/build
             export ST_FLOOD_SECONDS=20 ST_FLOOD_EVERY=50
-            uname -r; bats --tap src/tests/$dir/$file" || failed=1
+            uname -r; bats --tap ${VM_FILTER:+-f $(printf %q "$VM_FILTER")} src/tests/$dir/$file" || failed=1
     done
 done
 exit "$failed"
