@@ -214,8 +214,8 @@ static int net_fastopen(int argc, char **argv)
     return say_answer(fd);
 }
 
-/* Nothing more is sent: ok is an answer, and an end by the other side when it has all. Who closes with an answer
- * unread throws away what is still to be sent. */
+/* Nothing more is sent: ok is an answer, and an end by the other side when it has all. Who closes with an
+ * answer unread throws away what is still to be sent. */
 static int say_end(int fd)
 {
     char answer[4096];
