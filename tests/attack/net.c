@@ -214,6 +214,24 @@ static int net_fastopen(int argc, char **argv)
     return say_answer(fd);
 }
 
+/* Nothing more is sent: ok is an answer, and an end by the other side when it has all. Who closes with an
+ * answer unread throws away what is still to be sent. */
+static int say_end(int fd)
+{
+    char answer[4096];
+    ssize_t n = shutdown(fd, SHUT_WR);
+    bool answered = false;
+
+    while (n == 0 && (n = wait_for(fd, POLLIN)) == 0 && (n = recv(fd, answer, sizeof(answer), 0)) > 0) {
+        answered = true;
+        n = 0;
+    }
+    if (n < 0)
+        return say_result(-1);
+    puts(answered ? "ok" : "closed");
+    return answered ? 0 : 1;
+}
+
 /* ADDRESS PORT BYTES: so many on one connection, in pieces of 512, each when the one before was taken. */
 static int net_send(int argc, char **argv)
 {
@@ -230,7 +248,7 @@ static int net_send(int argc, char **argv)
         if (send_all(fd, piece, left < (long)sizeof(piece) ? (size_t)left : sizeof(piece)) < 0)
             return say_result(-1);
     /* Whoever cuts it off may do so after the last piece was taken. */
-    return say_answer(fd);
+    return say_end(fd);
 }
 
 /* ADDRESS PORT HOST TIMES [HOST2]: requests on one connection that is kept alive, the last one for HOST2. The

@@ -157,7 +157,7 @@ reaches() {
     tries sctp "$other4" "$sink"
     tries raw-udp "$other4" "$sink" by-hand
     arrived "sctp and dst host $other4"
-    noted '.text == "by-hand"'
+    retry_until noted '.text == "by-hand"'
     for protocol in tcp udp icmp sctp; do allowed_on_trace ".payload.dst_ip == \"$other4\" and .payload.protocol == \"$protocol\""; done
     allowed_on_trace ".payload.dst_ip == \"$other6\" and .payload.protocol == \"icmpv6\""
     remove_box
@@ -406,7 +406,7 @@ start_listening() {
 
 # start_joined: the container `second` in the namespace of the box.
 start_joined() {
-    make_box second sh -c 'trap "exit 0" TERM; while :; do sleep 0.1; done'
+    make_box second sh -c 'trap "exit 0" TERM; sleep 1000000 & wait'
     edit_config "$(bundle_of second)" --arg path "/proc/$(cat "$NOTES/box.pid")/ns/net" \
         '.linux.namespaces |= map(if .type == "network" then .path = $path else . end)'
     start_detached second
@@ -467,8 +467,8 @@ start_joined() {
     says ECONNREFUSED connect "$allowed4" "$sink" first
     retry_until contains "$NOTES/second.log" ECONNREFUSED
     [ "$(head -n 1 "$NOTES/second.log")" = ok ]
-    noted ".to == \"$other4\" and .from == \"$box4\""
-    noted ".to == \"$allowed4\" and .from == \"10.77.0.3\""
+    retry_until noted ".to == \"$other4\" and .from == \"$box4\""
+    retry_until noted ".to == \"$allowed4\" and .from == \"10.77.0.3\""
     never_arrived "(host $other4 and host 10.77.0.3) or (host $allowed4 and host $box4)"
     remove_box
     runtime delete --force "$(id_of second)"

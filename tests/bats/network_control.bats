@@ -47,8 +47,8 @@ attacks() {
     run -0 plainly_inside sh -c "echo hello | nc.openbsd -N allowed.example.test $sink"
     [ "$output" = hello ]
     arrived "tcp port 443 and dst host $allowed6"
-    served '.sni == "allowed.example.test" and .port == 443'
-    noted '.what == "close" and .bytes == 6'
+    retry_until served '.sni == "allowed.example.test" and .port == 443'
+    retry_until noted '.what == "close" and .bytes == 6'
 }
 
 @test "control: the name server knows every kind of name" {
@@ -70,7 +70,7 @@ attacks() {
     move_name "$other4"
     attacks "NOERROR $other4" dns "$dns4" 53 moving.example.test A
     move_name "$moving4"
-    asked alias.example.test
+    retry_until asked alias.example.test
 }
 
 @test "control: what an attack sends arrives" {
@@ -96,9 +96,9 @@ attacks() {
     attacks ok sctp "$other4" "$sink"
     attacks ok ping "$other4" carried-by-icmp
     attacks ok ping "$other6" carried-by-icmp6
-    for text in decimal hexadecimal with-the-first-packet; do noted ".what == \"data\" and (.text | startswith(\"$text\"))"; done
+    for text in decimal hexadecimal with-the-first-packet; do retry_until noted ".what == \"data\" and (.text | startswith(\"$text\"))"; done
     for text in datagram datagram6 datagram-connected many by-hand in-two-pieces frame-plain frame-direct frame-marked; do
-        noted ".what == \"datagram\" and .text == \"$text\""
+        retry_until noted ".what == \"datagram\" and .text == \"$text\""
     done
     arrived "ip proto 253 and dst host $other4"
     arrived "sctp and dst host $other4"
@@ -122,8 +122,8 @@ attacks() {
     attacks ok spoof "$dns4" allowed.example.test "$other4" "$sink"
     run -0 plainly_inside sh -c "net halfopen $nobody4 80 2000 </dev/null"
     [ "$output" = 2000 ]
-    served '.host == "shared-evil.example.test" and .port == 80'
-    noted '.what == "close" and .bytes == 100000'
+    retry_until served '.host == "shared-evil.example.test" and .port == 80'
+    retry_until noted '.what == "close" and .bytes == 100000'
     arrived "dst host $nobody4 and tcp[tcpflags] & tcp-syn != 0"
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The network by the engines, each with the network that it makes itself: docker's bridges and its resolver, podman's
-# CNI, a namespace for ctr, a pod by CRI. All of them run in the suite's own namespace (lib/net.bash).
+# by netavark or CNI, a namespace for ctr, a pod by CRI. All of them run in the suite's own namespace (lib/net.bash).
 # shellcheck disable=SC2154,SC2016 # words of bats and the libraries; scripts that run elsewhere
 bats_require_minimum_version 1.5.0
 load lib/world
@@ -61,10 +61,25 @@ start_docker_with_networks() {
         docker network create --subnet 10.79.0.0/24 -o com.docker.network.bridge.name=plug-second second >/dev/null
 }
 
+# With netavark where it is installed, as podman itself would choose; else with CNI.
 configure_podman_network() {
+    local backend=cni
+    [ ! -x /usr/lib/podman/netavark ] || backend=netavark
     configure_podman
     mkdir -p "$WORLD/podman-net"
-    printf '[network]\nnetwork_backend = "cni"\nnetwork_config_dir = "%s"\ncni_plugin_dirs = ["/usr/lib/cni"]\n' "$WORLD/podman-net" >>"$CONTAINERS_CONF"
+    printf '[network]\nnetwork_backend = "%s"\nnetwork_config_dir = "%s"\ncni_plugin_dirs = ["/usr/lib/cni"]\n' "$backend" "$WORLD/podman-net" >>"$CONTAINERS_CONF"
+    "make_podman_network_by_$backend"
+}
+
+make_podman_network_by_netavark() {
+    cat >"$WORLD/podman-net/own.json" <<END2
+{"name": "own", "id": "$(printf own | sha256sum | cut -d' ' -f1)", "driver": "bridge", "network_interface": "plug-podman",
+ "subnets": [{"subnet": "10.80.0.0/24", "gateway": "10.80.0.1"}, {"subnet": "fd80::/64", "gateway": "fd80::1"}],
+ "ipv6_enabled": true, "internal": false, "dns_enabled": false, "ipam_options": {"driver": "host-local"}}
+END2
+}
+
+make_podman_network_by_cni() {
     cat >"$WORLD/podman-net/own.conflist" <<END2
 {"cniVersion": "0.4.0", "name": "own", "plugins": [{"type": "bridge", "bridge": "plug-podman", "isGateway": true, "ipMasq": false,
  "ipam": {"type": "host-local", "dataDir": "$WORLD/podman-ipam", "routes": [{"dst": "0.0.0.0/0"}, {"dst": "::/0"}],
@@ -103,8 +118,8 @@ all_arrived() {
     run ! grep -E 'failed|refused' <<<"$output"
     arrived "tcp and dst host $other4 and port $sink"
     arrived "tcp and dst host $other4 and port 80"
-    noted ".to == \"$other4\" and .what == \"datagram\" and .text == \"secret\""
-    name_arrived other.example.test
+    retry_until noted ".to == \"$other4\" and .what == \"datagram\" and .text == \"secret\""
+    retry_until name_arrived other.example.test
 }
 
 # trial_was_judged ID: by us: what is allowed at the first time, the rest not at all, and all on the trace.

@@ -7,7 +7,7 @@
 #                                           ends with the command's code
 #
 # Nothing is compiled there: programs come from the build directory, with the libraries that they are linked with.
-# Each file has a machine of its own, and VM_SECONDS in it: software emulation is slow.
+# Each file has a machine of its own, and VM_SECONDS in it: software emulation is slow. VM_FILTER: only tests whose names it fits.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -23,15 +23,18 @@ done
 [ ${#suites[@]} -gt 0 ] || suites=(bookworm trixie)
 shift || true
 files=("$@")
-[ ${#files[@]} -gt 0 ] || files=(stock.bats lifecycle.bats engine.bats pause.bats mutations.bats control.bats files.bats landlock.bats)
+[ ${#files[@]} -gt 0 ] || files=(stock.bats lifecycle.bats engine.bats pause.bats mutations.bats control.bats files.bats landlock.bats
+    network_control.bats network.bats network_attacks.bats network_decisions.bats network_death.bats network_engines.bats)
 
 # pack_tools FILE: what the suites work with and a stock machine has not (no package can be installed there):
 # the files of the packages here, for those that are missing.
 pack_tools() {
     apt-cache depends --recurse --installed --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
-        --no-enhances --no-pre-depends git sqlite3 gcc libc6-dev | grep -E '^[a-z0-9]' | grep -vE '^libc6(:|$)|^(dpkg|perl|debconf)' |
-        sort -u | while read -r package; do dpkg-query -L "$package" 2>/dev/null || true; done | sort -u |
-        grep -vE '^/usr/share/(doc|man|locale|info)/' | while read -r file; do [ -d "$file" ] || echo "${file#/}"; done |
+        --no-enhances --no-pre-depends git sqlite3 gcc libc6-dev \
+        dnsmasq-base nginx-light tcpdump openssl curl wget nodejs netcat-openbsd jq containernetworking-plugins python3-grpcio |
+        grep -E '^[a-z0-9]' | grep -vE '^libc6(:|$)|^(dpkg|perl|debconf)' | sort -u | while read -r package; do dpkg-query -L "$package" 2>/dev/null || true; done | sort -u |
+        grep -vE '^/usr/share/(doc|man|locale|info)/|/node_modules/' |
+        while read -r file; do [ -d "$file" ] || [ ! -e "$file" ] || echo "${file#/}"; done |
         tar -C / -cf "$1" --no-recursion --ignore-failed-read -T -
 }
 
@@ -63,7 +66,7 @@ for suite in "${suites[@]}"; do
             for lib in lib/*; do ldconfig -p | grep -q \"\${lib#lib/}\" || cp \$lib /usr/local/lib/; done; ldconfig
             export LD_LIBRARY_PATH=\$PWD/lib ST_SRCDIR=\$PWD/src ST_BUILDDIR=\$PWD/build
             export ST_FLOOD_SECONDS=20 ST_FLOOD_EVERY=50
-            uname -r; bats --tap src/tests/$dir/$file" || failed=1
+            uname -r; bats --tap ${VM_FILTER:+-f $(printf %q "$VM_FILTER")} src/tests/$dir/$file" || failed=1
     done
 done
 exit "$failed"

@@ -8,8 +8,17 @@ source "$containerd_lib/bundle.bash"
 require_containerd() {
     require containerd=containerd ctr=containerd
     [ -x /usr/lib/cni/ptp ] || { fail "missing prerequisites; install them with: apt-get install containernetworking-plugins"; return 1; }
-    /usr/bin/python3 -c 'import grpc' 2>/dev/null ||
-        fail "missing prerequisites; install them with: apt-get install python3-grpcio"
+    CRI_PYTHON=$(python_with_grpc) || { fail "missing prerequisites; install them with: apt-get install python3-grpcio"; return 1; }
+    export CRI_PYTHON
+}
+
+# The machine's own, or another one of it: what is not Python in that package fits one version.
+python_with_grpc() {
+    local python
+    for python in /usr/bin/python3 /usr/bin/python3.*[0-9]; do
+        "$python" -c 'import grpc' 2>/dev/null && { echo "$python"; return; }
+    done
+    return 1
 }
 
 write_containerd_config() {
@@ -66,7 +75,7 @@ ctr_run() {
 }
 
 # cri CALL ARGUMENT…: see cri.py.
-cri() { "$containerd_lib/cri.py" "$WORLD/containerd.sock" "$@"; }
+cri() { "$CRI_PYTHON" "$containerd_lib/cri.py" "$WORLD/containerd.sock" "$@"; }
 
 load_images_into_containerd() {
     make_image docker.io/library/busybox:latest "$WORLD/busybox.tar" sh

@@ -45,14 +45,17 @@ processes_of_world() { { by_link exe cwd root fd; by_command_line; } | sort -un 
 # what it descends from, or bats.
 but_our_own() {
     local pid own=" $BASHPID "
-    for ((pid = $$; pid > 1; pid = $(ps -o ppid= -p "$pid"))); do own+="$pid "; done
+    for ((pid = $$; pid > 1; pid = $(status_of "$pid" PPid))); do own+="$pid "; done
     while read -r pid; do
         [[ $own == *" $pid "* ]] || ! is_running "$pid" || is_of_bats "$pid" || echo "$pid"
     done
 }
 
 # bats and the shells of the test itself mention the world as well.
-is_of_bats() { tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q 'bats-exec\|/bats '; }
+is_of_bats() {
+    local words
+    mapfile -d '' words <"/proc/$1/cmdline" && [[ ${words[*]} == *@(bats-exec|/bats )* ]]
+} 2>/dev/null
 
 no_process_of_world() { [ -z "$(processes_of_world)" ]; }
 

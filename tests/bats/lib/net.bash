@@ -221,6 +221,8 @@ start_recorder() {
     start_in_net tcpdump tcpdump -i any -Z root -n -U --immediate-mode -B 65536 -s 400 -w "$(capture_file)" \
         "not (ip src net 198.51.100.0/24 and ip dst net 198.51.100.0/24)"
     daemon_answers tcpdump capture_is_complete
+    # Or that nothing has arrived would prove nothing.
+    read_capture 'udp port 9' | grep -q . || fail "what the recorder has written can't be read"
 }
 
 # capture_is_complete: all that has arrived up to now is in the file. It is written in the order of arrival:
@@ -236,12 +238,16 @@ is_recorded() {
 # packets FILTER: one line each (twice: by the interface and by its bridge), with its time in seconds.
 packets() {
     capture_is_complete
-    tcpdump -r "$(capture_file)" -n -tt "not host 127.0.0.1 and ($1)" 2>/dev/null || true
+    read_capture "not host 127.0.0.1 and ($1)"
 }
+
+# Its end may be half of a packet. As root: a user `tcpdump` is there only where the package has been installed.
+read_capture() { tcpdump -r "$(capture_file)" -Z root -n -tt "$1" 2>/dev/null || true; }
 
 # arrived FILTER: such a packet has come to the other side; never_arrived: and none ever did. What a server sends has not
 # arrived: it may be meant for a box that has gone.
-arrived() { [ -n "$(packets "inbound and ($1)")" ] || fail "nothing has arrived that is: $1"; }
+arrived() { retry_until has_arrived "$1" || fail "nothing has arrived that is: $1"; }
+has_arrived() { [ -n "$(packets "inbound and ($1)")" ]; }
 
 never_arrived() {
     local got
@@ -338,7 +344,7 @@ start_box_of() {
 start_box() { start_box_by runtime "$@"; }
 plain_box() { start_box_by plain_runc "$@"; }
 start_box_by() {
-    make_box box sh -c 'trap "exit 0" TERM; while :; do sleep 0.1; done'
+    make_box box sh -c 'trap "exit 0" TERM; sleep 1000000 & wait'
     allow_capability box "${@:2}"
     start_box_of box 2 "$1"
 }

@@ -108,18 +108,23 @@ start_daemon() {
 daemon_answers() {
     local name=$1
     shift
-    retry_until eval "has_ended $(daemon_pid "$name") || $*"
+    retry_until has_ended_or "$(daemon_pid "$name")" "$@"
     "$@" >/dev/null && return
     tail -n 20 "$NOTES/$name.log" >&2
     fail "$name did not start"
 }
 
+has_ended_or() { has_ended "$1" || "${@:2}"; }
+
 daemon_pid() { cat "$NOTES/daemons/$1"; }
 
 is_running() { kill -0 "$1" 2>/dev/null && [ "$(process_state "$1")" != Z ]; }
 
-# One letter, as in proc(5); X for a process that is gone.
-process_state() { sed -n 's/^State:\s*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null || echo X; }
+# status_of PID WORD: the first of what proc(5) says there; by no program of its own, because it is asked for very often.
+status_of() { [[ $(<"/proc/$1/status") =~ $2:[[:space:]]*([^[:space:]]+) ]] && echo "${BASH_REMATCH[1]}"; } 2>/dev/null
+
+# One letter; X for a process that is gone.
+process_state() { status_of "$1" State || echo X; }
 
 # end_process PID: TERM, then KILL where that was not enough; returns when it is gone.
 end_process() {
