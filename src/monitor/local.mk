@@ -32,6 +32,7 @@ libmonitor_a_SOURCES = \
 	%D%/network_dns.c \
 	%D%/network_end.c \
 	%D%/network_flow.c \
+	%D%/network_host.c \
 	%D%/network_name.c \
 	%D%/network_open.c \
 	%D%/news.c %D%/news.h \

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PREDECESSOR_TIMEOUT_NS 5000000000LL
@@ -68,6 +69,16 @@ int st_watch_open(struct st_watch *w, const char *order, size_t len, struct st_e
     return 0;
 }
 
+static bool is_in_our_network(pid_t pid)
+{
+    struct stat own, theirs;
+    char path[48];
+
+    snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+    return stat("/proc/self/ns/net", &own) == 0 && stat(path, &theirs) == 0 && own.st_dev == theirs.st_dev &&
+           own.st_ino == theirs.st_ino;
+}
+
 int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err)
 {
     if (pid)
@@ -77,18 +88,27 @@ int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err)
         return st_fail(err, EINVAL, "order to the monitor: no process");
     if (st_lifecycle_open(w->order.pid, &w->life, err) < 0)
         return -err->errnum;
+    w->hosts_network = is_in_our_network(w->order.pid);
     return open_freezer(w, err);
+}
+
+void st_watch_rules(const struct st_watch *w, struct st_ruleset *out)
+{
+    char name[ST_RULESET_NAME];
+    const struct st_ruleset_order order = {.table = st_watch_by_group(w) ? name : NULL};
+
+    st_ruleset_name(w->order.id, name);
+    st_ruleset_adopt(out, w->network, &order);
 }
 
 void st_watch_cut_network(const struct st_watch *w)
 {
-    const struct st_ruleset_order order = {0};
     struct st_ruleset rules;
     struct st_error err = {0};
 
     if (w->network < 0)
         return;
-    st_ruleset_adopt(&rules, w->network, &order);
+    st_watch_rules(w, &rules);
     st_ruleset_cut(&rules, &err);
 }
 
