@@ -354,6 +354,8 @@ void st_network_close(struct st_network *n)
 
     if (!n->on && !n->inherited)
         return;
+    st_network_end_sockets(n);
+    st_close(&n->diag_fd);
     if (n->rules.fd > 0 && (n->by_group || st_netshare_is_last(&n->share)))
         st_ruleset_remove(&n->rules, &err);
     for (size_t i = 0; !n->inherited && i < sizeof(fds) / sizeof(fds[0]); i++)

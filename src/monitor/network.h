@@ -36,6 +36,7 @@ struct st_network {
     bool enforce;   /* else everything passes, and is recorded */
     bool by_group;  /* in the host's network: only what is of the container's control group */
     int rules_fd, queue_fd, events_fd, dump_fd, links_fd, frames_fd;
+    int diag_fd; /* by group */
     struct st_raw_reply replies;
     struct st_netshare share; /* with monitors of the same namespace: one keeps the rules */
     struct st_ruleset rules;

@@ -2,50 +2,16 @@
  * the rules need for that, and what must not be where they are to hold. See network.h. */
 #include "monitor/network_private.h"
 
-#include "base/cleanup.h"
+#include "sensors/sock_end.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
 #define FIRST_QUEUE 0x4000 /* people use small numbers */
 #define QUEUES 0x4000
 #define TRIES 64
-#define FIRST_CGROUP_NAMESPACE 0xEFFFFFFBU /* its inode, on every machine */
-
-static uint32_t level_of(const char *path)
-{
-    uint32_t level = 0;
-
-    for (; *path; path++)
-        level += *path == '/' && path[1] && path[1] != '/';
-    return level;
-}
-
-/* Levels are counted from the root that the kernel sees, which need not be ours. */
-static int check_namespace(struct st_error *err)
-{
-    struct stat sb;
-
-    if (stat("/proc/self/ns/cgroup", &sb) == 0 && sb.st_ino != FIRST_CGROUP_NAMESPACE)
-        return st_fail(err, EPERM, "we run in a cgroup namespace: the container's place can't be told");
-    return 0;
-}
-
-static int find_group(struct st_network *n, const struct st_watch *w, struct st_error *err)
-{
-    st_auto_cgroup group = ST_CGROUP_NONE;
-    struct stat sb;
-
-    if (check_namespace(err) < 0 || st_cgroup_open(w->order.pid, ST_CGROUP_ONLY_V2, &group, err) < 0)
-        return -err->errnum;
-    if (fstat(group.dirfd, &sb) < 0)
-        return st_fail_errno(err, "control group %s", group.path);
-    n->order.group = (struct st_ruleset_group){.level = level_of(group.path), .id = sb.st_ino};
-    return 0;
-}
 
 static int refuse_grant(const struct st_network *n, const struct st_order_network *o, struct st_error *err)
 {
@@ -61,21 +27,20 @@ static int refuse_grant(const struct st_network *n, const struct st_order_networ
 
 int st_network_meet_host(struct st_network *n, const struct st_watch *w, bool limited, struct st_error *err)
 {
-    struct st_error why = {0};
-
     if (limited && w->order.network.net_raw) /* CAP_NET_ADMIN counts as that too */
         return refuse_grant(n, &w->order.network, err);
-    if (find_group(n, w, &why) < 0) {
+    if (!w->group.level) {
         if (limited)
             return st_fail(
-                err, why.errnum,
+                err, ENOENT,
                 "the container shares the host's network, and host_network: cgroup needs a cgroup2 "
                 "group of its own: %s",
-                why.msg);
-        snprintf(n->detail, sizeof(n->detail), "the container shares the host's network: not watched: %.300s",
-                 why.msg);
+                w->no_group);
+        snprintf(n->detail, sizeof(n->detail), "the container shares the host's network: not watched: %s",
+                 w->no_group);
         return 1;
     }
+    n->order.group = w->group;
     n->by_group = true;
     return 0;
 }
@@ -96,4 +61,22 @@ int st_network_bind_queue(struct st_network *n, struct st_error *err)
         rc = st_nfqueue_bind(n->queue_fd, n->order.queue, !n->enforce, &attempt);
     }
     return rc < 0 ? st_fail(err, -rc, "%s", attempt.msg) : 0;
+}
+
+/* What was opened may come to its end: it was approved. Nothing is, where the one who knew is lost. */
+static bool is_open(void *ctx, const struct st_flow_tuple *flow)
+{
+    const struct st_network *n = ctx;
+    const struct st_flow_tuple back = st_flow_tuple_reversed(flow);
+    const struct st_flow_entry *e = st_flow_book_find(n->book, flow);
+
+    if (!e)
+        e = st_flow_book_find(n->book, &back);
+    return e && e->stage == ST_FLOW_OPEN;
+}
+
+void st_network_end_sockets(struct st_network *n)
+{
+    if (n->by_group && n->diag_fd >= 0)
+        st_sock_end(n->diag_fd, n->pipeline->watch->group.id, n->inherited ? NULL : is_open, n);
 }

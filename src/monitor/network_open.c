@@ -10,6 +10,7 @@
 #include "sensors/netfilter/netns.h"
 #include "sensors/netfilter/nflog.h"
 #include "sensors/netfilter/nfsock.h"
+#include "sensors/sock_end.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -136,6 +137,7 @@ static int open_sockets(struct st_network *n, struct st_error *err)
         (n->events_fd = st_conntrack_open(err)) < 0 ||
         (n->by_group && st_conntrack_only(n->events_fd, marks, n_marks, err) < 0) ||
         (n->dump_fd = st_nfsock_open(0, err)) < 0 ||
+        (n->by_group && (n->diag_fd = st_sock_end_open(err)) < 0) ||
         (!n->by_group && (n->links_fd = st_links_open(err)) < 0) ||
         (!n->by_group && n->share.keeper && (n->frames_fd = st_nflog_open(err)) < 0) ||
         st_raw_reply_open(&n->replies, n->order.stamp, err) < 0 || st_sock_tables_open(&tables, err) < 0)
@@ -270,7 +272,7 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
     int rc;
 
     n->pipeline = p;
-    n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = n->frames_fd = -1;
+    n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = n->frames_fd = n->diag_fd = -1;
     n->replies = (struct st_raw_reply)ST_RAW_REPLY_NONE;
     n->enforce = st_policy_mode(p->policy) == ST_MODE_ENFORCE;
     snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)w->order.pid);
@@ -310,6 +312,7 @@ void st_network_inherit(struct st_network *n, struct st_pipeline *p, struct st_w
     n->pipeline = p;
     n->share.fd = -1;
     n->by_group = st_watch_by_group(w);
+    n->diag_fd = n->by_group ? st_sock_end_open(&err) : -1; /* in our own network, which is the container's */
     if (ns < 0 || fstat(ns, &sb) < 0 ||
         (!n->by_group && st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, &err) < 0))
         return;

@@ -35,6 +35,8 @@ int st_network_keep_rules(struct st_network *n, struct st_error *err);
  * why. limited: the policy could refuse something. */
 int st_network_meet_host(struct st_network *n, const struct st_watch *w, bool limited, struct st_error *err);
 int st_network_bind_queue(struct st_network *n, struct st_error *err);
+/* What the container has left to the kernel to send, and was not approved, is not sent when the rules go. */
+void st_network_end_sockets(struct st_network *n);
 
 void st_network_look_at_policy(struct st_network *n);
 void st_network_describe(struct st_network *n);

@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "monitor/netgroup.h"
 #include "sensors/fan.h"
-#include "sensors/netfilter/ruleset.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +81,8 @@ static bool is_in_our_network(pid_t pid)
 
 int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err)
 {
+    struct st_error no_group = {0};
+
     if (pid)
         w->order.pid = pid;
     w->started_ns = st_now_mono_ns();
@@ -89,13 +91,15 @@ int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err)
     if (st_lifecycle_open(w->order.pid, &w->life, err) < 0)
         return -err->errnum;
     w->hosts_network = is_in_our_network(w->order.pid);
+    if (st_watch_by_group(w) && st_netgroup_find(w->order.pid, &w->group, &no_group) < 0)
+        snprintf(w->no_group, sizeof(w->no_group), "%.250s", no_group.msg);
     return open_freezer(w, err);
 }
 
 void st_watch_rules(const struct st_watch *w, struct st_ruleset *out)
 {
     char name[ST_RULESET_NAME];
-    const struct st_ruleset_order order = {.table = st_watch_by_group(w) ? name : NULL};
+    const struct st_ruleset_order order = {.group = w->group, .table = st_watch_by_group(w) ? name : NULL};
 
     st_ruleset_name(w->order.id, name);
     st_ruleset_adopt(out, w->network, &order);

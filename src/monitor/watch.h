@@ -6,6 +6,7 @@
 #include "monitor/statefile.h"
 #include "respond/cgroup.h"
 #include "sensors/lifecycle.h"
+#include "sensors/netfilter/ruleset.h"
 #include "sensors/process.h"
 
 #include <stdbool.h>
@@ -22,6 +23,8 @@ struct st_watch {
     int worker_epfd;        /* of the present worker; readable while work waits for it */
     int network;            /* socket that owns the rules of the container's network; -1: there are none */
     bool hosts_network;     /* the container has none of its own */
+    struct st_ruleset_group group; /* by which its packets are told there; level 0: it has none: */
+    char no_group[256];
     int errands;            /* worker's end of the socket to the warden's performers; -1: none */
     pid_t warden;
     int64_t started_ns; /* monotonic */
@@ -44,7 +47,6 @@ static inline bool st_watch_by_group(const struct st_watch *w)
 }
 
 /* The rules of its network, which somebody else has installed. */
-struct st_ruleset;
 void st_watch_rules(const struct st_watch *w, struct st_ruleset *out);
 
 /* Flows that go on without asking anybody must not outlive who watches them: nothing leaves any more. */

@@ -382,6 +382,29 @@ while True:
     remove_box
 }
 
+# unsent ENDING: the container says the beginning of a request to a name, which waits for its rest, and is gone.
+unsent() {
+    use_policy "$(to web "$web")"
+    make_hosted box /usr/bin/python3 -c "
+import socket, time
+s = socket.create_connection(('allowed.example.test', 80)); s.send(b'GET /secret'); print('sent', flush=True); time.sleep(1000)"
+    start_hosted box
+    retry_until contains "$NOTES/box.log" sent
+    "$@"
+    trace_is_complete "$(id_of box)"
+    no_rules_left
+    # The kernel would have tried again several times by now, as it did without us.
+    run in_host ss --tcp --all --no-header "dst $allowed4"
+    [[ $output != *FIN-WAIT-1* ]] || fail "$output"
+    run ! text_arrived GET
+    outsiders_are_free
+}
+
+@test "what was not judged when the container ended does not leave afterwards" { unsent runtime delete --force "$(id_of box)"; }
+
+@test "what was not judged when the worker was killed does not leave afterwards" { unsent kill_worker; }
+kill_worker() { kill -KILL "$(state_of "$(id_of box)" worker)"; }
+
 # ---- when we die -----------------------------------------------------------------------------------------------------
 
 # start_pulse tcp|udp|new: a flow of the container that is approved and goes on.
