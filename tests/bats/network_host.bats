@@ -247,6 +247,17 @@ remove_box() {
     remove_box
 }
 
+@test "attack: sockets of kinds that no rule of the group sees are refused" {
+    use_policy "$(to web "$web")"
+    start_box
+    for family in 3 5 9 17 21 24 29 30 31 33 40 41 43 44 45; do
+        run inside net socket "$family" 5 0
+        [[ $output == @(EPERM|ENOSYS) ]] || fail "family $family: $output"
+    done
+    for family in 1 2 10 16; do says ok socket "$family" 2 0; done
+    remove_box
+}
+
 @test "attack: a mark that the container sets is worth nothing" {
     use_policy "$(to web "$web")"
     start_box
