@@ -253,8 +253,9 @@ void st_network_describe(struct st_network *n)
             "shares its network with a container whose monitor judges for both: see the trace of that one");
         return;
     }
-    at = snprintf(n->detail, sizeof(n->detail), "%s%s queue, table %s; resolvers:",
+    at = snprintf(n->detail, sizeof(n->detail), "%s%s%s queue, table %s; resolvers:",
                   n->by_group ? "by its control group in the host's network; " : "",
+                  n->by_group && n->raw_sockets ? "its packet sockets are not seen; " : "",
                   n->rules.native_queue ? "nft" : "xt", n->rules.owner ? "owned and kept" : "kept");
     for (size_t i = 0; i < n->resolvers.n && at > 0 && (size_t)at < sizeof(n->detail); i++) {
         st_addr_format(&n->resolvers.addrs[i], text);

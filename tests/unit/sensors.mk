@@ -8,6 +8,10 @@ UNIT_TESTS += %D%/test_sensors_process_cache
 tests_unit_test_sensors_process_cache_SOURCES = %D%/test_sensors_process_cache.c %D%/unit.h
 tests_unit_test_sensors_process_cache_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_sensors_process_cache_LDADD = $(UNIT_LDADD_SENSORS)
+ENGINE_UNIT_TESTS += %D%/test_sensors_sock_end
+tests_unit_test_sensors_sock_end_SOURCES = %D%/test_sensors_sock_end.c %D%/netns_unit.h %D%/unit.h
+tests_unit_test_sensors_sock_end_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sensors_sock_end_LDADD = $(UNIT_LDADD_SENSORS)
 ENGINE_UNIT_TESTS += %D%/test_sensors_sockets
 tests_unit_test_sensors_sockets_SOURCES = %D%/test_sensors_sockets.c %D%/sockets_unit.h \
 	%D%/netns_unit.h %D%/unit.h
