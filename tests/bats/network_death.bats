@@ -45,6 +45,7 @@ goes_on() { retry_until switches_more_than "$(($(switches) + 20))"; }
 kill_both() {
     local worker warden
     worker=$(state_of "$(id_of box)" worker) warden=$(state_of "$(id_of box)" warden)
+    kill -STOP "$warden" "$worker" # or on a busy machine the second has time to kill the container
     kill -KILL "$warden" "$worker"
     now
     retry_until has_ended "$worker"
