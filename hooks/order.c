@@ -49,8 +49,9 @@ static void write_network(struct st_jw *w, const struct st_order_input *in)
     st_jw_key(w, "network");
     st_jw_object(w);
     st_jw_kbool(w, "dead_man", c->dead_man_switch);
+    st_jw_kbool(w, "host_by_group", c->host_network == ST_HOST_BY_GROUP);
     st_jw_kbool(w, "inner_names", c->inner_names == ST_LET);
-    st_jw_kbool(w, "let_host", c->host_network == ST_LET);
+    st_jw_kbool(w, "let_host", c->host_network == ST_HOST_LET);
     st_jw_kbool(w, "let_net_admin", c->net_admin == ST_LET);
     st_jw_kbool(w, "net_admin", in->net_admin);
     st_jw_kbool(w, "net_raw", in->net_raw);

@@ -55,7 +55,8 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/network_attacks.bats \
 	%D%/bats/network_decisions.bats \
 	%D%/bats/network_death.bats \
-	%D%/bats/network_engines.bats
+	%D%/bats/network_engines.bats \
+	%D%/bats/network_host.bats
 EXTRA_DIST += \
 	%D%/bats/lib/attack.bash \
 	%D%/bats/lib/attacks.txt \

@@ -11,6 +11,8 @@
 #include "oci/seccomp_edit.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The hook ends by itself at hook_timeout and says why; the runtime's own limit comes after that. */
@@ -111,13 +113,33 @@ static int set_floor(struct st_oci_config *bundle, const struct st_bundle_source
     return st_oci_set_floor(bundle, &floor, &e->floor, err);
 }
 
+/* Has it no network of its own, or is it given ours? */
+static bool shares_our_network(const struct st_oci_config *bundle)
+{
+    const struct st_json_node *all =
+        st_json_get(st_json_get(st_oci_config_root(bundle), "linux"), "namespaces");
+    struct stat own, theirs;
+
+    st_json_each (ns, all) {
+        const char *type = st_json_str(st_json_get(ns, "type"), NULL);
+        const char *path = st_json_str(st_json_get(ns, "path"), NULL);
+
+        if (type && strcmp(type, "network") == 0)
+            return path && path[0] && stat("/proc/self/ns/net", &own) == 0 && stat(path, &theirs) == 0 &&
+                   own.st_ino == theirs.st_ino;
+    }
+    return true;
+}
+
 static int enforce(struct st_oci_config *bundle, const struct st_bundle_source *source,
                    struct st_bundle_edit *e, struct st_error *err)
 {
     static const char *const laying[] = {"landlock_create_ruleset", "landlock_add_rule",
                                          "landlock_restrict_self"};
-    struct st_oci_seccomp seccomp = {
-        .listener = e->plan.listener, .notify = e->plan.notify.items, .n_notify = e->plan.notify.n};
+    struct st_oci_seccomp seccomp = {.listener = e->plan.listener,
+                                     .notify = e->plan.notify.items,
+                                     .n_notify = e->plan.notify.n,
+                                     .ip_only = e->plan.host_by_group && shares_our_network(bundle)};
 
     e->landlock = e->plan.floor == ST_FLOOR_LANDLOCK;
     if (e->landlock && !source->helper)

@@ -160,6 +160,7 @@ int st_bundle_plan_make(const struct st_config *config, const struct st_selectio
     rc = st_policy_load_in_mode(selection->policy, &source, selection->mode, &out->policy, NULL, err);
     if (rc < 0)
         return rc;
+    out->host_by_group = config->host_network == ST_HOST_BY_GROUP;
     out->enforce = st_policy_mode(out->policy) == ST_MODE_ENFORCE && !selection->light;
     if (!out->enforce)
         return 0;

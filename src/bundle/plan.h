@@ -20,7 +20,8 @@ struct st_bundle_plan {
     struct st_policy *policy;
     bool enforce; /* else nothing of the bundle is changed */
     enum st_floor floor;
-    char *listener; /* path of the monitor's socket for notifications */
+    bool host_by_group; /* in the host's network it is told by its control group */
+    char *listener;     /* path of the monitor's socket for notifications */
     struct st_bundle_list notify, also, guarded;
     struct st_arena strings;
 };

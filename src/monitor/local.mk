@@ -29,10 +29,12 @@ libmonitor_a_SOURCES = \
 	%D%/mutations.c %D%/mutations.h \
 	%D%/netkernel.c %D%/netkernel.h \
 	%D%/netshare.c %D%/netshare.h \
+	%D%/netgroup.c %D%/netgroup.h \
 	%D%/network.c %D%/network.h %D%/network_private.h \
 	%D%/network_dns.c \
 	%D%/network_end.c \
 	%D%/network_flow.c \
+	%D%/network_host.c \
 	%D%/network_name.c \
 	%D%/network_open.c \
 	%D%/news.c %D%/news.h \

@@ -28,9 +28,10 @@ int64_t st_network_now_ms(void)
     return st_now_mono_ns() / 1000000;
 }
 
-void st_network_accept(struct st_network *n, uint32_t id, uint32_t mark)
+void st_network_accept(struct st_network *n, struct st_nfqueue_ticket packet, uint32_t mark)
 {
-    st_nfqueue_verdict(n->queue_fd, ST_NETWORK_QUEUE, id, true, mark);
+    st_nfqueue_verdict(n->queue_fd, n->order.queue, packet.id, true,
+                       st_ruleset_verdict(&n->rules, packet.mark, mark));
 }
 
 uint8_t *st_network_copy(const struct st_arrival *a)
@@ -49,22 +50,24 @@ uint8_t *st_network_copy(const struct st_arrival *a)
     return copy;
 }
 
-void st_network_accept_copy(struct st_network *n, uint32_t id, uint32_t mark, const uint8_t *copy, size_t len)
+void st_network_accept_copy(struct st_network *n, struct st_nfqueue_ticket packet, uint32_t mark,
+                            const uint8_t *copy, size_t len)
 {
-    if (st_nfqueue_replace(n->queue_fd, ST_NETWORK_QUEUE, id, mark, copy, len) < 0)
-        st_network_drop(n, id);
+    mark = st_ruleset_verdict(&n->rules, packet.mark, mark);
+    if (st_nfqueue_replace(n->queue_fd, n->order.queue, packet.id, mark, copy, len) < 0)
+        st_network_drop(n, packet);
 }
 
 void st_network_accept_seen(struct st_network *n, const struct st_arrival *a, uint32_t mark)
 {
     st_auto_free uint8_t *copy = st_network_copy(a);
 
-    st_network_accept_copy(n, a->seen->id, mark, copy, a->seen->len);
+    st_network_accept_copy(n, a->seen->ticket, mark, copy, a->seen->len);
 }
 
-void st_network_drop(struct st_network *n, uint32_t id)
+void st_network_drop(struct st_network *n, struct st_nfqueue_ticket packet)
 {
-    st_nfqueue_verdict(n->queue_fd, ST_NETWORK_QUEUE, id, false, 0);
+    st_nfqueue_verdict(n->queue_fd, n->order.queue, packet.id, false, 0);
 }
 
 void st_network_abandon(struct st_network *n, const struct st_arrival *a)
@@ -96,11 +99,11 @@ static void outgoing(struct st_network *n, const struct st_arrival *a)
         e = st_flow_book_find(n->book, &a->tuple);
     }
     switch (e ? (enum st_flow_stage)e->stage : ST_FLOW_DNS) {
-    case ST_FLOW_HELD: st_network_drop(n, a->seen->id); break;
+    case ST_FLOW_HELD: st_network_drop(n, a->seen->ticket); break;
     case ST_FLOW_NAME: st_network_check_name(n, a, e); break;
     case ST_FLOW_COUNT: st_network_count(n, a, e); break;
-    case ST_FLOW_OPEN: st_network_accept(n, a->seen->id, ST_MARK_OPEN); break;
-    case ST_FLOW_REFUSED: st_network_accept(n, a->seen->id, ST_MARK_REFUSED); break;
+    case ST_FLOW_OPEN: st_network_accept(n, a->seen->ticket, ST_MARK_OPEN); break;
+    case ST_FLOW_REFUSED: st_network_accept(n, a->seen->ticket, ST_MARK_REFUSED); break;
     case ST_FLOW_DNS: st_network_judge_flow(n, a, ST_EV_NETWORK_EGRESS); break;
     }
 }
@@ -117,7 +120,9 @@ static void incoming(struct st_network *n, const struct st_arrival *a)
     }
     e = st_flow_book_find(n->book, &a->tuple);
     if (e && e->stage == ST_FLOW_HELD)
-        st_network_drop(n, a->seen->id);
+        st_network_drop(n, a->seen->ticket);
+    else if (n->by_group && e && !e->ingress) /* from the container to itself: judged as it left */
+        st_network_accept(n, a->seen->ticket, ST_MARK_OPEN);
     else
         st_network_judge_flow(n, a, ST_EV_NETWORK_INGRESS);
 }
@@ -130,10 +135,10 @@ static void refuse_unreadable(struct st_network *n, const struct st_arrival *a, 
     struct st_operation none = ST_OPERATION_NONE;
 
     if (!n->enforce) {
-        st_network_accept(n, a->seen->id, 0);
+        st_network_accept(n, a->seen->ticket, 0);
         return;
     }
-    st_network_drop(n, a->seen->id);
+    st_network_drop(n, a->seen->ticket);
     ev.net.blocked = true;
     st_pipeline_refuse(n->pipeline, &ev, &none, why);
 }
@@ -286,7 +291,7 @@ int st_network_attach(struct st_network *n, struct st_loop *loop, struct st_erro
         rc = st_loop_add(loop, "packets", n->queue_fd, EPOLLIN, on_queue, n);
     if (rc == 0)
         rc = st_loop_add(loop, "flows", n->events_fd, EPOLLIN, st_network_flow_news, n);
-    if (rc == 0)
+    if (rc == 0 && n->links_fd >= 0)
         rc = st_loop_add(loop, "devices", n->links_fd, EPOLLIN, on_links, n);
     if (rc == 0 && n->frames_fd >= 0)
         rc = st_loop_add(loop, "frames", n->frames_fd, EPOLLIN, on_frames, n);
@@ -351,7 +356,9 @@ void st_network_close(struct st_network *n)
 
     if (!n->on && !n->inherited)
         return;
-    if (n->rules.fd > 0 && st_netshare_is_last(&n->share))
+    st_network_end_sockets(n);
+    st_close(&n->diag_fd);
+    if (n->rules.fd > 0 && (n->by_group || st_netshare_is_last(&n->share)))
         st_ruleset_remove(&n->rules, &err);
     for (size_t i = 0; !n->inherited && i < sizeof(fds) / sizeof(fds[0]); i++)
         st_close(fds[i]);

@@ -1,11 +1,12 @@
 /* network: the sensor of connections at work in the monitor: what a container wants to send or take in
  * becomes an event that is judged before it happens.
  *
- * In the container's network namespace, and in no other, lies a table of ours (sensors/netfilter/ruleset.h)
- * that hands every packet of an undecided flow to a queue. Here it is judged; the answer marks its flow, so
- * that the kernel lets the rest of it by, or not, without asking again. What a name leads to is learned from
- * the answers of the container's resolvers; a flow to such an address is free once it has shown, by the name
- * in its TLS hello or HTTP request, that it means the name that was allowed. docs/network.md. */
+ * In the container's network namespace, and in no other, lies a table of ours (sensors/netfilter/ruleset.h;
+ * where that is the host's, it is about the container's control group alone) that hands every packet of an
+ * undecided flow to a queue. Here it is judged; the answer marks its flow, so that the kernel lets the rest
+ * of it by, or not, without asking again. What a name leads to is learned from the answers of the container's
+ * resolvers; a flow to such an address is free once it has shown, by the name in its TLS hello or HTTP
+ * request, that it means the name that was allowed. docs/network.md. */
 #pragma once
 
 #include "base/error.h"
@@ -34,11 +35,14 @@ struct st_network {
     bool inherited; /* of a worker that was lost: only to be taken away */
     bool enforce;   /* else everything passes, and is recorded */
     bool in_use;    /* there was a flow, or there may have been */
+    bool by_group;  /* in the host's network: only what is of the container's control group */
     int rules_fd, queue_fd, events_fd, dump_fd, links_fd, frames_fd;
+    int diag_fd; /* by group */
     struct st_raw_reply replies;
     struct st_netshare share; /* with monitors of the same namespace: one keeps the rules */
     struct st_ruleset rules;
     struct st_ruleset_order order;
+    char table[ST_RULESET_NAME]; /* of that order, by group */
     struct st_resolvers resolvers;
     bool raw_sockets; /* the container can make its own packets: what comes in by lo may be its own */
     bool inner_names; /* a name may lead to an address of a private network */

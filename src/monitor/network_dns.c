@@ -38,7 +38,7 @@ static bool is_loopback(const struct st_addr *addr)
 struct asking {
     struct st_network *network;
     struct st_flow_tuple tuple;
-    uint32_t packet;
+    struct st_nfqueue_ticket packet;
     uint16_t id, qtype;
     char *name;
     bool teaches, forwarded;
@@ -168,7 +168,7 @@ static bool judge_query(struct st_network *n, const struct st_arrival *a, const 
 
     *q = (struct asking){.network = n,
                          .tuple = a->tuple,
-                         .packet = a->seen->id,
+                         .packet = a->seen->ticket,
                          .device = a->seen->outdev,
                          .id = m->id,
                          .qtype = m->qtype,
@@ -233,7 +233,7 @@ static void refuse_stream(struct st_network *n, const struct st_arrival *a, stru
     e->stage = ST_FLOW_REFUSED;
     st_network_abandon(n, a);
     say_refused(n, a->seen->bytes, a->seen->len, query, len, a->seen->outdev);
-    st_network_drop(n, a->seen->id);
+    st_network_drop(n, a->seen->ticket);
 }
 
 /* Each message as it becomes whole; what is not whole yet says nothing to a server. */
@@ -311,9 +311,9 @@ void st_network_dns_query(struct st_network *n, const struct st_arrival *a)
     e = dns_entry(n, &a->tuple);
     if (e && e->stage == ST_FLOW_HELD) { /* what comes again must not go before the answer */
         if (a->packet.payload_len)
-            st_network_drop(n, a->seen->id);
+            st_network_drop(n, a->seen->ticket);
         else
-            st_network_accept(n, a->seen->id, ST_MARK_DNS);
+            st_network_accept(n, a->seen->ticket, ST_MARK_DNS);
         return;
     }
     /* It goes on, and where it is is not known any more: no place to begin anew. */
@@ -323,7 +323,8 @@ void st_network_dns_query(struct st_network *n, const struct st_arrival *a)
     }
     if (e && e->stage == ST_FLOW_REFUSED && !(a->packet.tcp_flags & ST_TCP_SYN)) {
         /* That it is over may be told. */
-        st_network_accept(n, a->seen->id, a->packet.tcp_flags & ST_TCP_RST ? ST_MARK_DNS : ST_MARK_REFUSED);
+        st_network_accept(n, a->seen->ticket,
+                          a->packet.tcp_flags & ST_TCP_RST ? ST_MARK_DNS : ST_MARK_REFUSED);
         return;
     }
     if (e)
@@ -334,9 +335,9 @@ void st_network_dns_query(struct st_network *n, const struct st_arrival *a)
         if (a->packet.payload_len)
             query_by_stream(n, a, e, stream);
         else
-            st_network_accept(n, a->seen->id, ST_MARK_DNS);
+            st_network_accept(n, a->seen->ticket, ST_MARK_DNS);
         break;
-    case ST_SEGMENT_WAITS: st_network_drop(n, a->seen->id); break;
+    case ST_SEGMENT_WAITS: st_network_drop(n, a->seen->ticket); break;
     case ST_SEGMENT_UNKNOWN:
     case ST_SEGMENT_FULL:
     case ST_SEGMENT_REFUSED:
@@ -350,7 +351,7 @@ bool st_network_dns_forward(struct st_network *n, const struct st_arrival *a)
     struct st_dns_message *m = &n->message;
     struct st_dns_ask put = {.flow = a->tuple, .forwarded = true, .teaches = true};
 
-    if (a->tuple.dst_port != DNS_PORT || a->tuple.protocol != IPPROTO_UDP ||
+    if (n->by_group || a->tuple.dst_port != DNS_PORT || a->tuple.protocol != IPPROTO_UDP ||
         !st_dns_read(a->packet.payload, a->packet.payload_len, m) || m->response)
         return false;
     if (!st_dns_asked_same_question(n->asked, (struct st_str){m->name.text, m->name.len}, m->qtype,
@@ -363,7 +364,7 @@ bool st_network_dns_forward(struct st_network *n, const struct st_arrival *a)
     put.qtype = m->qtype;
     put.name = (struct st_str){m->name.text, m->name.len};
     st_dns_asked_put(n->asked, &put, a->now_ms);
-    st_network_accept(n, a->seen->id, ST_MARK_DNS);
+    st_network_accept(n, a->seen->ticket, ST_MARK_DNS);
     return true;
 }
 
@@ -435,8 +436,9 @@ static bool take_answer(struct st_network *n, const struct st_arrival *a, const 
         !st_dns_asked_take(n->asked, &a->tuple, m->id, (struct st_str){m->name.text, m->name.len}, m->qtype,
                            a->now_ms, &taken))
         return false;
-    /* What comes in by lo from somebody who is not there was made by the container. */
-    if (by_lo && !is_loopback(&a->tuple.src))
+    /* What comes in by lo from somebody who is not there was made by the container. In the host's network all
+     * of the host's own addresses are by lo, and the rules let nobody answer in a resolver's place. */
+    if (by_lo && !n->by_group && !is_loopback(&a->tuple.src))
         return false;
     if (!st_dns_answers_read(bytes, len, m, &n->answers))
         return false;
@@ -486,7 +488,7 @@ void st_network_dns_answer(struct st_network *n, const struct st_arrival *a)
                                                  : take_stream(n, a);
 
     if (good || !n->enforce)
-        st_network_accept(n, a->seen->id, 0);
+        st_network_accept(n, a->seen->ticket, 0);
     else
-        st_network_drop(n, a->seen->id);
+        st_network_drop(n, a->seen->ticket);
 }

@@ -23,11 +23,13 @@ static struct st_flow_tuple tuple_of(const struct st_ct_flow *flow)
                                   .dst_port = echo ? flow->icmp_id : flow->dst_port};
 }
 
-/* From the container to itself. */
-static bool stays_inside(const struct st_ct_flow *flow)
+/* From the container to itself. In the host's network that is told by nobody's address. */
+static bool stays_inside(const struct st_network *n, const struct st_ct_flow *flow)
 {
     static const uint8_t six[16] = {[15] = 1};
 
+    if (n->by_group)
+        return false;
     if (memcmp(&flow->src, &flow->dst, sizeof(flow->src)) == 0)
         return true;
     return flow->dst.family == 4 ? flow->dst.bytes[0] == 127 : memcmp(flow->dst.bytes, six, sizeof(six)) == 0;
@@ -48,6 +50,28 @@ static void name_by_address(struct st_network *n, struct st_event *ev)
     ev->net.host_source = ST_HOST_DNS;
 }
 
+/* Who took it in may know it by another address, to which the host translates. */
+static struct st_flow_entry *entry_of(const struct st_network *n, const struct st_ct_flow *flow,
+                                      struct st_flow_tuple *tuple)
+{
+    struct st_flow_entry *e;
+
+    *tuple = tuple_of(flow);
+    e = st_flow_book_find(n->book, tuple);
+    if (e || !n->by_group)
+        return e;
+    tuple->dst = flow->reply_src;
+    if (flow->protocol != IPPROTO_ICMP && flow->protocol != IPPROTO_ICMPV6)
+        tuple->dst_port = flow->reply_src_port;
+    return st_flow_book_find(n->book, tuple);
+}
+
+/* Is it one of ours? In the host's network only what we have judged is: there are others, who mark alike. */
+static bool is_ours(const struct st_network *n, const struct st_ct_flow *flow, const struct st_flow_entry *e)
+{
+    return e || (!n->by_group && flow->mark == ST_MARK_OPEN);
+}
+
 /* The kernel answered for us: its destination was allowed before. */
 static void on_begin(struct st_network *n, const struct st_ct_flow *flow)
 {
@@ -55,7 +79,7 @@ static void on_begin(struct st_network *n, const struct st_ct_flow *flow)
     struct st_flow_entry *e;
     struct st_event ev;
 
-    if (flow->mark != ST_MARK_OPEN || st_flow_book_find(n->book, &tuple))
+    if (!is_ours(n, flow, NULL) || st_flow_book_find(n->book, &tuple))
         return;
     ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &tuple);
     name_by_address(n, &ev);
@@ -103,13 +127,12 @@ static void fill_in(struct st_event *ev, const struct st_ct_flow *flow, const st
 
 static void on_end(struct st_network *n, const struct st_ct_flow *flow)
 {
-    struct st_flow_tuple tuple = tuple_of(flow);
-    struct st_flow_entry *e = st_flow_book_find(n->book, &tuple);
+    struct st_flow_tuple tuple;
+    struct st_flow_entry *e = entry_of(n, flow, &tuple);
     struct st_event ev =
         st_network_event(n, e && e->ingress ? ST_EV_NETWORK_INGRESS : ST_EV_NETWORK_EGRESS, &tuple);
-    bool known = e || flow->mark == ST_MARK_OPEN;
 
-    if (known && (!e || e->stage != ST_FLOW_DNS) && flow->mark != ST_MARK_DNS) {
+    if (is_ours(n, flow, e) && (!e || e->stage != ST_FLOW_DNS) && flow->mark != ST_MARK_DNS) {
         if (!e)
             name_by_address(n, &ev);
         fill_in(&ev, flow, e);
@@ -138,10 +161,10 @@ static void on_news(void *ctx, const struct st_ct_flow *flow)
     n->in_use = true;
     if (flow->ended && flow->protocol == IPPROTO_TCP && flow->dst_port == DNS_PORT) {
         forget_dns(n, &back);
-        if (stays_inside(flow))
+        if (stays_inside(n, flow))
             forget_dns(n, &there);
     }
-    if (stays_inside(flow) || !n->share.keeper)
+    if (stays_inside(n, flow) || !n->share.keeper)
         return;
     if (flow->ended)
         on_end(n, flow);
@@ -170,9 +193,9 @@ void st_network_catch_up(struct st_network *n)
 static void on_last(void *ctx, const struct st_ct_flow *flow)
 {
     struct st_network *n = ctx;
-    struct st_flow_tuple tuple = tuple_of(flow);
+    struct st_flow_tuple tuple;
 
-    if (!stays_inside(flow) && (st_flow_book_find(n->book, &tuple) || flow->mark == ST_MARK_OPEN))
+    if (!stays_inside(n, flow) && is_ours(n, flow, entry_of(n, flow, &tuple)))
         on_end(n, flow);
 }
 

@@ -91,7 +91,8 @@ struct st_event st_network_event(struct st_network *n, enum st_event_type type, 
 struct question {
     struct st_network *network;
     struct st_flow_tuple tuple;
-    uint32_t packet, mark, rule;
+    struct st_nfqueue_ticket packet;
+    uint32_t mark, rule;
     bool keep; /* the kernel may answer for this destination from now on */
     bool held; /* a person is asked */
     bool data; /* there are bytes in it that count */
@@ -177,7 +178,7 @@ static struct question *ask_about(struct st_network *n, const struct st_arrival 
 
     *q = (struct question){.network = n,
                            .tuple = a->tuple,
-                           .packet = a->seen->id,
+                           .packet = a->seen->ticket,
                            .mark = ST_MARK_OPEN,
                            .rule = UINT32_MAX,
                            .data = a->packet.payload_len > 0,
@@ -327,7 +328,7 @@ static void judge_egress(struct st_network *n, const struct st_arrival *a)
     /* Data before there is a connection (TCP fast open) would be there before its name: the kernel tries
      * again without. */
     if (way.by == BY_NAME && n->enforce && a->tuple.protocol == IPPROTO_TCP && a->packet.payload_len) {
-        st_network_drop(n, a->seen->id);
+        st_network_drop(n, a->seen->ticket);
         return;
     }
     st_network_attribute(n, &ev, &a->tuple);
@@ -337,7 +338,8 @@ static void judge_egress(struct st_network *n, const struct st_arrival *a)
         q->mark = ST_MARK_NAME;
     else if (way.rule != UINT32_MAX)
         q->mark = ST_MARK_COUNT;
-    q->keep = n->simple && way.by == BY_ADDRESS && way.rule == UINT32_MAX && a->packet.has_ports;
+    q->keep =
+        !n->by_group && n->simple && way.by == BY_ADDRESS && way.rule == UINT32_MAX && a->packet.has_ports;
     if (q->mark == ST_MARK_NAME && !begin_stream(n, a)) {
         forget(q);
         st_network_refuse(n, a, ST_EV_NETWORK_EGRESS, way.host, ST_HOST_DNS,
@@ -415,7 +417,7 @@ bool st_network_within_limit(struct st_network *n, const struct st_flow_entry *e
 struct excess {
     struct st_network *network;
     struct st_flow_tuple tuple;
-    uint32_t packet;
+    struct st_nfqueue_ticket packet;
 };
 
 static void answer_excess(void *ctx, struct st_operation *op, bool allow)
@@ -442,7 +444,7 @@ static void on_excess(struct st_network *n, const struct st_arrival *a, struct s
     const struct st_rule *rules;
     struct st_event ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &e->tuple);
 
-    *x = (struct excess){.network = n, .tuple = e->tuple, .packet = a->seen->id};
+    *x = (struct excess){.network = n, .tuple = e->tuple, .packet = a->seen->ticket};
     st_policy_rules(n->pipeline->policy, &rules);
     if (e->host) {
         ev.net.host = st_str(e->host);
@@ -470,7 +472,7 @@ void st_network_count(struct st_network *n, const struct st_arrival *a, struct s
     if (a->as_seen)
         st_network_accept_seen(n, a, ST_MARK_COUNT);
     else
-        st_network_accept(n, a->seen->id, ST_MARK_COUNT);
+        st_network_accept(n, a->seen->ticket, ST_MARK_COUNT);
 }
 
 void st_network_reassess(struct st_network *n, struct st_flow_entry *e)

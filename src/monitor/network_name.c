@@ -109,7 +109,7 @@ struct waiting {
     int64_t since_ms;
     size_t n, bytes;
     struct {
-        uint32_t id;
+        struct st_nfqueue_ticket ticket;
         uint8_t *copy;
         size_t len;
     } packets[MAX_WAITING];
@@ -128,7 +128,7 @@ static bool keep_waiting(struct st_network *n, struct st_flow_entry *e, const st
     w->bytes += a->seen->len;
     if (w->n == MAX_WAITING || w->bytes > MAX_WAITING_BYTES)
         return false;
-    w->packets[w->n].id = a->seen->id;
+    w->packets[w->n].ticket = a->seen->ticket;
     w->packets[w->n].copy = st_network_copy(a);
     w->packets[w->n++].len = a->seen->len;
     return true;
@@ -159,7 +159,7 @@ static void let_waiting_go(struct st_network *n, struct st_flow_entry *e, uint32
     const struct waiting *w = e->user;
 
     for (size_t i = 0; w && i < w->n; i++)
-        st_network_accept_copy(n, w->packets[i].id, mark, w->packets[i].copy, w->packets[i].len);
+        st_network_accept_copy(n, w->packets[i].ticket, mark, w->packets[i].copy, w->packets[i].len);
     forget_waiting(n, e);
 }
 
@@ -168,7 +168,7 @@ static void drop_waiting(struct st_network *n, struct st_flow_entry *e)
     const struct waiting *w = e->user;
 
     for (size_t i = 0; w && i < w->n; i++)
-        st_network_drop(n, w->packets[i].id);
+        st_network_drop(n, w->packets[i].ticket);
     forget_waiting(n, e);
 }
 
@@ -281,9 +281,9 @@ static void on_repeated(struct st_network *n, const struct st_arrival *a, struct
     if (waits_too_long(e, a->now_ms))
         refuse(n, a, e, &nothing, TELLS_NOTHING);
     else if (a->packet.payload_len)
-        st_network_drop(n, a->seen->id);
+        st_network_drop(n, a->seen->ticket);
     else
-        st_network_accept(n, a->seen->id, ST_MARK_NAME);
+        st_network_accept(n, a->seen->ticket, ST_MARK_NAME);
 }
 
 void st_network_check_name(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e)
@@ -305,7 +305,7 @@ void st_network_check_name(struct st_network *n, const struct st_arrival *a, str
         refuse(n, a, e, &shown, stream ? st_flow_why(stream) : "its beginning can't be read");
         return;
     case ST_SEGMENT_WAITS:
-        st_network_drop(n, a->seen->id);
+        st_network_drop(n, a->seen->ticket);
         return; /* it comes again, after what is missing */
     case ST_SEGMENT_NOTHING: on_repeated(n, a, e); return;
     case ST_SEGMENT_MORE: break;

@@ -10,6 +10,7 @@
 #include "sensors/netfilter/netns.h"
 #include "sensors/netfilter/nflog.h"
 #include "sensors/netfilter/nfsock.h"
+#include "sensors/sock_end.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,25 +61,20 @@ void st_network_look_at_policy(struct st_network *n)
     }
 }
 
-static bool is_hosts(int ns)
-{
-    struct stat own, theirs;
-
-    return stat("/proc/self/ns/net", &own) == 0 && fstat(ns, &theirs) == 0 && own.st_dev == theirs.st_dev &&
-           own.st_ino == theirs.st_ino;
-}
-
-static int check_grants(struct st_network *n, const struct st_order_network *o, int ns, struct st_error *err)
+static int check_grants(struct st_network *n, const struct st_watch *w, struct st_error *err)
 {
     const struct st_policy *policy = n->pipeline->policy;
+    const struct st_order_network *o = &w->order.network;
     bool limited = n->enforce && limits_network(policy);
 
-    if (is_hosts(ns)) {
+    if (st_watch_by_group(w))
+        return st_network_meet_host(n, w, limited, err);
+    if (w->hosts_network) {
         if (limited && !o->let_host)
             return st_fail(
                 err, EPERM,
                 "the container shares the host's network, where nothing is ever filtered, and policy '%s' "
-                "limits connections; give it a network of its own, or set host_network: allow",
+                "limits connections; give it a network of its own, or set host_network: cgroup (or allow)",
                 st_policy_name(policy));
         snprintf(n->detail, sizeof(n->detail), "the container shares the host's network: not watched");
         return 1;
@@ -132,13 +128,18 @@ static void find_resolvers(struct st_network *n, const struct st_order *o)
 
 static int open_sockets(struct st_network *n, struct st_error *err)
 {
+    const struct st_mark_bits *marks;
+    size_t n_marks = st_ruleset_marks_of_ours(&marks);
     struct st_sock_tables tables;
 
     if ((n->rules_fd = st_nfsock_open(0, err)) < 0 ||
         (n->queue_fd = st_nfsock_open(ST_NFQUEUE_BUFFER, err)) < 0 ||
-        (n->events_fd = st_conntrack_open(err)) < 0 || (n->dump_fd = st_nfsock_open(0, err)) < 0 ||
-        (n->links_fd = st_links_open(err)) < 0 ||
-        (n->share.keeper && (n->frames_fd = st_nflog_open(err)) < 0) ||
+        (n->events_fd = st_conntrack_open(err)) < 0 ||
+        (n->by_group && st_conntrack_only(n->events_fd, marks, n_marks, err) < 0) ||
+        (n->dump_fd = st_nfsock_open(0, err)) < 0 ||
+        (n->by_group && (n->diag_fd = st_sock_end_open(err)) < 0) ||
+        (!n->by_group && (n->links_fd = st_links_open(err)) < 0) ||
+        (!n->by_group && n->share.keeper && (n->frames_fd = st_nflog_open(err)) < 0) ||
         st_raw_reply_open(&n->replies, n->order.stamp, err) < 0 || st_sock_tables_open(&tables, err) < 0)
         return -err->errnum;
     n->owners = st_sock_owners_new(&tables, n->pipeline->watch->cgroup.dirfd);
@@ -184,16 +185,16 @@ int st_network_keep_rules(struct st_network *n, struct st_error *err)
     struct st_ruleset known;
     bool is_known = st_netkernel_recall(state_dir, &known);
 
-    if (publish(n, err) < 0)
+    if (!n->by_group && publish(n, err) < 0)
         return -err->errnum;
     n->order.like = is_known ? &known : NULL;
-    if (!n->bound && st_nfqueue_bind(n->queue_fd, ST_NETWORK_QUEUE, !n->enforce, err) < 0)
+    if (!n->bound && st_network_bind_queue(n, err) < 0)
         return -err->errnum;
     n->bound = true;
     if (st_ruleset_install(&n->rules, n->rules_fd, &n->order, err) < 0)
         return -err->errnum;
     n->order.like = NULL;
-    if (!is_known)
+    if (!is_known && !n->by_group)
         st_netkernel_keep(state_dir, &n->rules);
     if (n->order.dead_man)
         n->renew_ns = st_now_mono_ns() + ST_NETWORK_RENEW_NS;
@@ -213,6 +214,8 @@ static int enter(void *ctx, struct st_error *err)
 static int write_order(struct st_network *n, const struct st_order_network *o, struct st_error *err)
 {
     n->order = (struct st_ruleset_order){.queue = ST_NETWORK_QUEUE,
+                                         .group = n->order.group,
+                                         .table = n->by_group ? n->table : NULL,
                                          .enforce = n->enforce,
                                          .dead_man = n->enforce && o->dead_man,
                                          .resolvers = n->resolvers.addrs,
@@ -250,9 +253,10 @@ void st_network_describe(struct st_network *n)
             "shares its network with a container whose monitor judges for both: see the trace of that one");
         return;
     }
-    at = snprintf(n->detail, sizeof(n->detail),
-                  "%s queue, table %s; resolvers:", n->rules.native_queue ? "nft" : "xt",
-                  n->rules.owner ? "owned and kept" : "kept");
+    at = snprintf(n->detail, sizeof(n->detail), "%s%s%s queue, table %s; resolvers:",
+                  n->by_group ? "by its control group in the host's network; " : "",
+                  n->by_group && n->raw_sockets ? "its packet sockets are not seen; " : "",
+                  n->rules.native_queue ? "nft" : "xt", n->rules.owner ? "owned and kept" : "kept");
     for (size_t i = 0; i < n->resolvers.n && at > 0 && (size_t)at < sizeof(n->detail); i++) {
         st_addr_format(&n->resolvers.addrs[i], text);
         at += snprintf(n->detail + at, sizeof(n->detail) - (size_t)at, " %s", text);
@@ -269,14 +273,14 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
     int rc;
 
     n->pipeline = p;
-    n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = n->frames_fd = -1;
+    n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = n->frames_fd = n->diag_fd = -1;
     n->replies = (struct st_raw_reply)ST_RAW_REPLY_NONE;
     n->enforce = st_policy_mode(p->policy) == ST_MODE_ENFORCE;
     snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)w->order.pid);
     ns = open(path, O_RDONLY | O_CLOEXEC);
     if (ns < 0)
         return st_fail_errno(err, "the container's network namespace");
-    rc = check_grants(n, &w->order.network, ns, err);
+    rc = check_grants(n, w, err);
     if (rc != 0)
         return rc < 0 ? rc : 0;
     n->raw_sockets = w->order.network.net_raw;
@@ -286,7 +290,9 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
     find_resolvers(n, &w->order);
     if (fstat(ns, &sb) < 0)
         return st_fail_errno(err, "the container's network namespace");
-    if (st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, err) < 0)
+    st_ruleset_name(w->order.id, n->table);
+    n->share = (struct st_netshare){.fd = -1, .keeper = true}; /* by group, nothing is shared */
+    if (!n->by_group && st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, err) < 0)
         return st_wrap(err, "watch the network");
     n->on = true; /* from here on there is something to be closed */
     if (check_keeper(n, err) < 0 || write_order(n, &w->order.network, err) < 0 || make_books(n, err) < 0 ||
@@ -300,15 +306,17 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
 
 void st_network_inherit(struct st_network *n, struct st_pipeline *p, struct st_watch *w)
 {
-    const struct st_ruleset_order none = {0};
     struct st_error err = {0};
     st_auto_fd ns = w->network < 0 ? -1 : ioctl(w->network, SIOCGSKNS);
     struct stat sb;
 
     n->pipeline = p;
     n->share.fd = -1;
-    if (ns < 0 || fstat(ns, &sb) < 0 || st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, &err) < 0)
+    n->by_group = st_watch_by_group(w);
+    n->diag_fd = n->by_group ? st_sock_end_open(&err) : -1; /* in our own network, which is the container's */
+    if (ns < 0 || fstat(ns, &sb) < 0 ||
+        (!n->by_group && st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, &err) < 0))
         return;
-    st_ruleset_adopt(&n->rules, w->network, &none);
+    st_watch_rules(w, &n->rules);
     n->inherited = true;
 }

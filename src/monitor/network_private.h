@@ -5,7 +5,7 @@
 #include "policy/rule.h"
 #include "sensors/net/packet.h"
 
-#define ST_NETWORK_QUEUE 0x5a7d /* number of our queue; each namespace has its own */
+#define ST_NETWORK_QUEUE 0x5a7d /* number of our queue in a namespace that is all ours */
 #define ST_NETWORK_RENEW_NS 1000000000LL
 
 /* Of struct st_flow_entry. */
@@ -31,18 +31,25 @@ int64_t st_network_now_ms(void);
 
 /* network_open.c: from here on the packets of the namespace are ours to judge. */
 int st_network_keep_rules(struct st_network *n, struct st_error *err);
+/* network_host.c: a container in the host's network: 0: by its control group; 1: not watched, detail says
+ * why. limited: the policy could refuse something. */
+int st_network_meet_host(struct st_network *n, const struct st_watch *w, bool limited, struct st_error *err);
+int st_network_bind_queue(struct st_network *n, struct st_error *err);
+/* What the container has left to the kernel to send, and was not approved, is not sent when the rules go. */
+void st_network_end_sockets(struct st_network *n);
+
 void st_network_look_at_policy(struct st_network *n);
 void st_network_describe(struct st_network *n);
 
 /* Answers to the queue. */
-void st_network_accept(struct st_network *n, uint32_t id, uint32_t mark);
+void st_network_accept(struct st_network *n, struct st_nfqueue_ticket packet, uint32_t mark);
 /* As it was when it was looked at, whatever its sender has done to it since. */
 void st_network_accept_seen(struct st_network *n, const struct st_arrival *a, uint32_t mark);
-void st_network_accept_copy(struct st_network *n, uint32_t id, uint32_t mark, const uint8_t *copy,
-                            size_t len);
+void st_network_accept_copy(struct st_network *n, struct st_nfqueue_ticket packet, uint32_t mark,
+                            const uint8_t *copy, size_t len);
 /* To be freed; its sum is filled in. */
 uint8_t *st_network_copy(const struct st_arrival *a);
-void st_network_drop(struct st_network *n, uint32_t id);
+void st_network_drop(struct st_network *n, struct st_nfqueue_ticket packet);
 
 /* A record of ours: state and detail of this sensor. */
 void st_network_say(struct st_network *n, const char *state, const char *detail);

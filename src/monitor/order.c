@@ -52,6 +52,7 @@ static void read_network(const struct st_json_node *network, struct st_order_net
 {
     out->watch = st_json_true(st_json_get(network, "watch"));
     out->dead_man = st_json_true(st_json_get(network, "dead_man"));
+    out->host_by_group = st_json_true(st_json_get(network, "host_by_group"));
     out->let_host = st_json_true(st_json_get(network, "let_host"));
     out->let_net_admin = st_json_true(st_json_get(network, "let_net_admin"));
     out->inner_names = st_json_true(st_json_get(network, "inner_names"));

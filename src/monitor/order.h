@@ -56,10 +56,11 @@ struct st_order {
         bool watch;
         bool dead_man;                /* nothing leaves once nobody renews it */
         bool let_host, let_net_admin; /* though its policy limits its network, and that can't be kept */
-        bool inner_names;             /* a name may lead to an address of a private network */
-        bool net_raw;                 /* it can make packets of any kind */
-        bool net_admin;               /* the container may change its network namespace */
-        const char **resolvers;       /* none: those of the container's resolv.conf */
+        bool host_by_group;     /* where it shares the host's network, it is told by its control group */
+        bool inner_names;       /* a name may lead to an address of a private network */
+        bool net_raw;           /* it can make packets of any kind */
+        bool net_admin;         /* the container may change its network namespace */
+        const char **resolvers; /* none: those of the container's resolv.conf */
         size_t n_resolvers;
     } network;
 

@@ -3,13 +3,14 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "monitor/netgroup.h"
 #include "sensors/fan.h"
-#include "sensors/netfilter/ruleset.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PREDECESSOR_TIMEOUT_NS 5000000000LL
@@ -68,8 +69,20 @@ int st_watch_open(struct st_watch *w, const char *order, size_t len, struct st_e
     return 0;
 }
 
+static bool is_in_our_network(pid_t pid)
+{
+    struct stat own, theirs;
+    char path[48];
+
+    snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+    return stat("/proc/self/ns/net", &own) == 0 && stat(path, &theirs) == 0 && own.st_dev == theirs.st_dev &&
+           own.st_ino == theirs.st_ino;
+}
+
 int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err)
 {
+    struct st_error no_group = {0};
+
     if (pid)
         w->order.pid = pid;
     w->started_ns = st_now_mono_ns();
@@ -77,18 +90,29 @@ int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err)
         return st_fail(err, EINVAL, "order to the monitor: no process");
     if (st_lifecycle_open(w->order.pid, &w->life, err) < 0)
         return -err->errnum;
+    w->hosts_network = is_in_our_network(w->order.pid);
+    if (st_watch_by_group(w) && st_netgroup_find(w->order.pid, &w->group, &no_group) < 0)
+        snprintf(w->no_group, sizeof(w->no_group), "%.250s", no_group.msg);
     return open_freezer(w, err);
+}
+
+void st_watch_rules(const struct st_watch *w, struct st_ruleset *out)
+{
+    char name[ST_RULESET_NAME];
+    const struct st_ruleset_order order = {.group = w->group, .table = st_watch_by_group(w) ? name : NULL};
+
+    st_ruleset_name(w->order.id, name);
+    st_ruleset_adopt(out, w->network, &order);
 }
 
 void st_watch_cut_network(const struct st_watch *w)
 {
-    const struct st_ruleset_order order = {0};
     struct st_ruleset rules;
     struct st_error err = {0};
 
     if (w->network < 0)
         return;
-    st_ruleset_adopt(&rules, w->network, &order);
+    st_watch_rules(w, &rules);
     st_ruleset_cut(&rules, &err);
 }
 

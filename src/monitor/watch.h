@@ -6,6 +6,7 @@
 #include "monitor/statefile.h"
 #include "respond/cgroup.h"
 #include "sensors/lifecycle.h"
+#include "sensors/netfilter/ruleset.h"
 #include "sensors/process.h"
 
 #include <stdbool.h>
@@ -21,7 +22,10 @@ struct st_watch {
     struct st_pulse *pulse; /* shared memory */
     int worker_epfd;        /* of the present worker; readable while work waits for it */
     int network;            /* socket that owns the rules of the container's network; -1: there are none */
-    int errands;            /* worker's end of the socket to the warden's performers; -1: none */
+    bool hosts_network;     /* the container has none of its own */
+    struct st_ruleset_group group; /* by which its packets are told there; level 0: it has none: */
+    char no_group[256];
+    int errands; /* worker's end of the socket to the warden's performers; -1: none */
     pid_t warden;
     int64_t started_ns; /* monotonic */
 };
@@ -35,6 +39,15 @@ static inline bool st_watch_has_met(const struct st_watch *w)
 {
     return w->life.pidfd >= 0;
 }
+
+/* Does the container share the host's network, where it is told by its control group? */
+static inline bool st_watch_by_group(const struct st_watch *w)
+{
+    return w->hosts_network && w->order.network.host_by_group;
+}
+
+/* The rules of its network, which somebody else has installed. */
+void st_watch_rules(const struct st_watch *w, struct st_ruleset *out);
 
 /* Flows that go on without asking anybody must not outlive who watches them: nothing leaves any more. */
 void st_watch_cut_network(const struct st_watch *w);

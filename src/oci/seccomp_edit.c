@@ -28,6 +28,7 @@ struct profile {
     struct st_seccomp_subjects subjects;
     size_t n_fresh, n_gone; /* rules that we add, that we take away whole */
     struct st_buf restore;  /* elements of an array of rules, for the way back */
+    bool ip_only;
 };
 
 static int set_text(struct profile *p, const char *key, const char *json, struct st_error *err)
@@ -141,24 +142,55 @@ static int add_by_bits(struct profile *p, const struct st_seccomp_subject *s, un
     return rest ? add_masked(p, s, s->action, all, 0, err) : 0;
 }
 
-/* A socket of vsock leads past every network, one of XDP past all rules of one. Kinds are told by the lower
- * half of the argument, which is all that the kernel looks at: 0 to 39, 41, 42 and 43, 45. rest: all else is
- * left to a default that refuses; else those two are refused. */
+struct families {
+    struct {
+        uint32_t mask, value;
+    } kept[8], out[16]; /* mask 0: the end */
+};
+
+/* A socket of vsock leads past every network, one of XDP past all rules of one: 0 to 39, 41, 42 and 43, 45
+ * stay. */
+static const struct families but_two = {
+    .kept = {{~31u, 0}, {~7u, 32}, {~0u, 41}, {~1u, 42}, {~0u, 45}},
+    .out = {{~0u, AF_VSOCK}, {~0u, AF_XDP}},
+};
+
+/* In the host's network rules see what is IP and has a socket of the container's: the kernel sends for RDS by
+ * one of its own, and what else a machine speaks (CAN, Bluetooth, TIPC …) meets none. 1, 2, 10, 16 and 38
+ * stay. */
+static const struct families ip = {
+    .kept = {{~0u, AF_UNIX}, {~0u, AF_INET}, {~0u, AF_INET6}, {~0u, AF_NETLINK}, {~0u, AF_ALG}},
+    .out = {{~0u, 3},
+            {~3u, 4},
+            {~1u, 8},
+            {~0u, 11},
+            {~3u, 12},
+            {~0u, 17},
+            {~1u, 18},
+            {~3u, 20},
+            {~7u, 24},
+            {~3u, 32},
+            {~1u, 36},
+            {~0u, 39},
+            {~7u, 40},
+            {~15u, 48}},
+};
+
+/* Kinds are told by the lower half of the argument, which is all that the kernel looks at. rest: all else is
+ * left to a default that refuses; else those that are out are refused. */
 static int add_by_family(struct profile *p, const struct st_seccomp_subject *s, bool rest,
                          struct st_error *err)
 {
-    static const struct {
-        uint32_t mask, value;
-    } kept[] = {{~31u, 0}, {~7u, 32}, {~0u, 41}, {~1u, 42}, {~0u, 45}},
-      out[] = {{~0u, AF_VSOCK}, {~0u, AF_XDP}};
+    const struct families *f = p->ip_only ? &ip : &but_two;
     const char *action = s->fate == ST_SECCOMP_PERMITTED ? s->action : ST_SECCOMP_ALLOW;
     int rc = 0;
 
     _Static_assert(AF_VSOCK == 40 && AF_XDP == 44, "the two that are left out");
-    for (size_t i = 0; rc == 0 && rest && i < sizeof(kept) / sizeof(kept[0]); i++)
-        rc = add_masked(p, s, action, kept[i].mask, kept[i].value, err);
-    for (size_t i = 0; rc == 0 && !rest && i < sizeof(out) / sizeof(out[0]); i++)
-        rc = add_masked(p, s, ST_SECCOMP_ERRNO, out[i].mask, out[i].value, err);
+    _Static_assert(AF_INET6 == 10 && AF_NETLINK == 16 && AF_ALG == 38, "those that stay");
+    for (size_t i = 0; rc == 0 && rest && f->kept[i].mask; i++)
+        rc = add_masked(p, s, action, f->kept[i].mask, f->kept[i].value, err);
+    for (size_t i = 0; rc == 0 && !rest && f->out[i].mask; i++)
+        rc = add_masked(p, s, ST_SECCOMP_ERRNO, f->out[i].mask, f->out[i].value, err);
     return rc;
 }
 
@@ -388,7 +420,7 @@ static int apply(struct profile *p, const struct st_oci_seccomp *plan, struct st
 
 int st_oci_set_seccomp(struct st_oci_config *config, const struct st_oci_seccomp *plan, struct st_error *err)
 {
-    struct profile p = {.config = config};
+    struct profile p = {.config = config, .ip_only = plan->ip_only};
     int rc;
 
     p.node = st_json_get(st_json_get(st_oci_config_root(config), "linux"), "seccomp");

@@ -27,6 +27,8 @@ struct st_oci_seccomp {
     size_t n_notify;
     const char *const *permit; /* let by where no rule speaks of them: they only take rights away */
     size_t n_permit;
+    bool ip_only; /* no sockets but of IP, and those that stay on the machine: other kinds are none of its
+                     rules' */
 };
 
 /* Refused (-EBUSY) where the profile has a listener of its own, and (-EINVAL) where it decides by arguments

@@ -21,3 +21,5 @@ passes_on_v2() {
 @test "no engine command waits for a decision where there is only cgroup v2" { passes_on_v2 engine.bats; }
 
 @test "nothing is let by under pressure where there is only cgroup v2" { passes_on_v2 pause.bats; }
+
+@test "a container in the host's network is held to its policy where there is only cgroup v2" { passes_on_v2 network_host.bats; }

@@ -178,7 +178,7 @@ bool nf_nothing_asked(struct nf_world *w)
 
 void nf_say(struct nf_world *w, const struct nf_asked *asked, bool accept, uint32_t mark)
 {
-    assert_int_equal(st_nfqueue_verdict(w->queue_fd, QUEUE, asked->packet.id, accept, mark), 0);
+    assert_int_equal(st_nfqueue_verdict(w->queue_fd, QUEUE, asked->packet.ticket.id, accept, mark), 0);
 }
 
 struct search {

@@ -13,6 +13,10 @@ ENGINE_UNIT_TESTS += %D%/test_sensors_notify
 tests_unit_test_sensors_notify_SOURCES = %D%/test_sensors_notify.c %D%/unit.h
 tests_unit_test_sensors_notify_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_sensors_notify_LDADD = $(UNIT_LDADD_SENSORS)
+ENGINE_UNIT_TESTS += %D%/test_sensors_sock_end
+tests_unit_test_sensors_sock_end_SOURCES = %D%/test_sensors_sock_end.c %D%/netns_unit.h %D%/unit.h
+tests_unit_test_sensors_sock_end_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sensors_sock_end_LDADD = $(UNIT_LDADD_SENSORS)
 ENGINE_UNIT_TESTS += %D%/test_sensors_sockets
 tests_unit_test_sensors_sockets_SOURCES = %D%/test_sensors_sockets.c %D%/sockets_unit.h \
 	%D%/netns_unit.h %D%/unit.h

@@ -56,7 +56,7 @@ static void a_whole_one_is_read(void **state)
 
     (void)state;
     assert_true(parses(&m, sizeof(m), &packet));
-    assert_int_equal(packet.id, 7);
+    assert_int_equal(packet.ticket.id, 7);
     assert_int_equal(packet.hook, 3);
     assert_int_equal(packet.len, 3);
     assert_int_equal(packet.uid, -1);

@@ -75,6 +75,23 @@ int st_conntrack_open(struct st_error *err)
     return st_steal_fd(&fd);
 }
 
+int st_conntrack_only(int fd, const struct st_mark_bits *marks, size_t n, struct st_error *err)
+{
+    struct nfct_filter *filter = nfct_filter_create();
+    int rc;
+
+    if (!filter)
+        abort();
+    for (size_t i = 0; i < n; i++) {
+        const struct nfct_filter_dump_mark one = {.val = marks[i].value, .mask = marks[i].mask};
+
+        nfct_filter_add_attr(filter, NFCT_FILTER_MARK, &one);
+    }
+    rc = nfct_filter_attach(fd, filter);
+    nfct_filter_destroy(filter);
+    return rc < 0 ? st_fail_errno(err, "socket of flows: a filter") : 0;
+}
+
 /* ---- reading ---- */
 
 #define NEWS_SIZE 2048 /* of one; some 200 bytes as a rule */

@@ -35,6 +35,13 @@ int st_conntrack_enable(struct st_error *err);
  * without a beginning stands for both. */
 int st_conntrack_open(struct st_error *err);
 
+/* From now on it hears only of flows whose mark has one of these values in these bits: the news of all others
+ * are no work to anybody, and none of them waits for us. */
+struct st_mark_bits {
+    uint32_t value, mask;
+};
+int st_conntrack_only(int fd, const struct st_mark_bits *marks, size_t n, struct st_error *err);
+
 /* Whatever is there, up to max messages. Returns how many, 0: none; -ENOBUFS: some were lost (call again);
  * other: the socket is of no use. Malformed ones are counted in *malformed, which may be NULL. */
 int st_conntrack_read(int fd, unsigned max, void (*each)(void *ctx, const struct st_ct_flow *flow), void *ctx,

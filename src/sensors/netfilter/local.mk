@@ -13,5 +13,7 @@ libsensorsnf_a_SOURCES = \
 	%D%/nft_batch.c %D%/nft_batch.h \
 	%D%/nft_rule.c %D%/nft_rule.h \
 	%D%/ruleset.c %D%/ruleset.h \
+	%D%/ruleset_group.c \
+	%D%/ruleset_parts.c \
 	%D%/ruleset_rules.c %D%/ruleset_private.h
 libsensorsnf_a_CPPFLAGS = $(AM_CPPFLAGS) $(NETFILTER_CFLAGS)

@@ -86,7 +86,7 @@ bool st_nfqueue_parse(const void *message, size_t n, struct st_nfqueue_packet *o
         return false;
     memcpy(&head, told, sizeof(head));
     *out = (struct st_nfqueue_packet){
-        .id = ntohl(head.packet_id),
+        .ticket = {ntohl(head.packet_id), st_attrs_be32(&a, NFQA_MARK)},
         .hook = head.hook,
         .indev = st_attrs_be32(&a, NFQA_IFINDEX_INDEV),
         .outdev = st_attrs_be32(&a, NFQA_IFINDEX_OUTDEV),

@@ -18,8 +18,14 @@ struct st_nfqueue_room {
     _Alignas(8) char bytes[128 * 1024];
 };
 
-struct st_nfqueue_packet {
+/* What an answer to a packet needs. */
+struct st_nfqueue_ticket {
     uint32_t id;
+    uint32_t mark; /* that the packet bears */
+};
+
+struct st_nfqueue_packet {
+    struct st_nfqueue_ticket ticket;
     uint8_t hook;           /* NF_INET_LOCAL_OUT, NF_INET_LOCAL_IN, NF_INET_FORWARD */
     uint32_t indev, outdev; /* 0: none */
     int64_t uid;            /* of the socket's owner; -1: not told */

@@ -66,16 +66,30 @@ static void payload(struct nftnl_rule *r, uint32_t base, uint32_t offset, uint32
     nftnl_expr_set_u32(e, NFTNL_EXPR_PAYLOAD_DREG, reg);
 }
 
-static void mask(struct nftnl_rule *r, uint32_t reg, const void *bits, uint32_t len)
+/* Keeps these bits, and turns those of flip. */
+static void bitwise(struct nftnl_rule *r, uint32_t reg, const void *keep, const void *flip, uint32_t len)
 {
-    static const uint8_t zero[16];
     struct nftnl_expr *e = put(r, "bitwise");
 
     nftnl_expr_set_u32(e, NFTNL_EXPR_BITWISE_SREG, reg);
     nftnl_expr_set_u32(e, NFTNL_EXPR_BITWISE_DREG, reg);
     nftnl_expr_set_u32(e, NFTNL_EXPR_BITWISE_LEN, len);
-    nftnl_expr_set(e, NFTNL_EXPR_BITWISE_MASK, bits, len);
-    nftnl_expr_set(e, NFTNL_EXPR_BITWISE_XOR, zero, len);
+    nftnl_expr_set(e, NFTNL_EXPR_BITWISE_MASK, keep, len);
+    nftnl_expr_set(e, NFTNL_EXPR_BITWISE_XOR, flip, len);
+}
+
+static void mask(struct nftnl_rule *r, uint32_t reg, const void *bits, uint32_t len)
+{
+    static const uint8_t zero[16];
+
+    bitwise(r, reg, bits, zero, len);
+}
+
+/* Of a mark that is loaded, only these bits; 0: all of it. */
+static void only(struct nftnl_rule *r, uint32_t of)
+{
+    if (of)
+        mask(r, REG, &of, sizeof(of));
 }
 
 /* ---- questions about what was loaded ---- */
@@ -168,6 +182,17 @@ static void state(struct nftnl_rule *r, uint32_t bits)
     compare(r, NFT_CMP_NEQ, &none, sizeof(none));
 }
 
+/* Of the control group at this level, of whoever made the socket: a packet without one is in none. */
+static void in_group(struct nftnl_rule *r, uint32_t level, uint64_t id)
+{
+    struct nftnl_expr *e = put(r, "socket");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_SOCKET_KEY, NFT_SOCKET_CGROUPV2);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_SOCKET_LEVEL, level);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_SOCKET_DREG, REG);
+    compare(r, NFT_CMP_EQ, &id, sizeof(id));
+}
+
 static void mark_any(struct nftnl_rule *r)
 {
     const uint32_t none = 0;
@@ -186,17 +211,21 @@ static void immediate(struct nftnl_rule *r, uint32_t value)
     nftnl_expr_set(e, NFTNL_EXPR_IMM_DATA, &value, sizeof(value));
 }
 
-static void set_meta(struct nftnl_rule *r, uint32_t key, uint32_t value)
+/* From the register. */
+static void store_meta(struct nftnl_rule *r, uint32_t key)
 {
-    struct nftnl_expr *e;
+    struct nftnl_expr *e = put(r, "meta");
 
-    immediate(r, value);
-    e = put(r, "meta");
     nftnl_expr_set_u32(e, NFTNL_EXPR_META_KEY, key);
     nftnl_expr_set_u32(e, NFTNL_EXPR_META_SREG, REG);
 }
 
-/* From the register. */
+static void set_meta(struct nftnl_rule *r, uint32_t key, uint32_t value)
+{
+    immediate(r, value);
+    store_meta(r, key);
+}
+
 static void store_ct(struct nftnl_rule *r, uint32_t key)
 {
     struct nftnl_expr *e = put(r, "ct");
@@ -209,6 +238,36 @@ static void set_ct(struct nftnl_rule *r, uint32_t key, uint32_t value)
 {
     immediate(r, value);
     store_ct(r, key);
+}
+
+/* What is in the register gets this value in these bits, and keeps all others. */
+static void replace(struct nftnl_rule *r, uint32_t of, uint32_t value)
+{
+    uint32_t others = ~of;
+
+    bitwise(r, REG, &others, &value, sizeof(others));
+}
+
+static void set_mark(struct nftnl_rule *r, uint32_t value, uint32_t of)
+{
+    if (!of) {
+        set_meta(r, NFT_META_MARK, value);
+        return;
+    }
+    meta(r, NFT_META_MARK, REG);
+    replace(r, of, value);
+    store_meta(r, NFT_META_MARK);
+}
+
+static void set_ct_mark(struct nftnl_rule *r, uint32_t value, uint32_t of)
+{
+    if (!of) {
+        set_ct(r, NFT_CT_MARK, value);
+        return;
+    }
+    ct(r, NFT_CT_MARK);
+    replace(r, of, value);
+    store_ct(r, NFT_CT_MARK);
 }
 
 static void copy_mark(struct nftnl_rule *r)
@@ -311,6 +370,8 @@ static void ask(struct nftnl_rule *r, const struct st_step *s)
     case LOAD_NETWORK_BYTE: payload(r, NFT_PAYLOAD_NETWORK_HEADER, q->key, 1, REG); break;
     case LOAD_TRANSPORT_BYTE: payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, q->key, 1, REG); break;
     }
+    if (s->is == ST_MARK || s->is == ST_CT_MARK || s->is == ST_CT_MARK_IN)
+        only(r, s->mask);
     switch (q->compare) {
     case COMPARE_8: is8(r, s->value); break;
     case COMPARE_BE16: is_be16(r, s->value); break;
@@ -330,6 +391,7 @@ static void ask_more(struct nftnl_rule *r, const struct st_step *s)
     case ST_NO_DATA4: no_data(r, false, s->name); break;
     case ST_NO_DATA6: no_data(r, true, s->name); break;
     case ST_ARP_FRAME: arp_frame(r); break;
+    case ST_GROUP: in_group(r, s->value, s->id); break;
     case ST_CT_STATE: state(r, s->value); break;
     }
 }
@@ -337,9 +399,9 @@ static void ask_more(struct nftnl_rule *r, const struct st_step *s)
 static void act(struct nftnl_rule *r, const struct st_step *s)
 {
     switch ((int)s->is) {
-    case ST_SET_MARK: set_meta(r, NFT_META_MARK, s->value); break;
+    case ST_SET_MARK: set_mark(r, s->value, s->mask); break;
     case ST_SET_PRIORITY: set_meta(r, NFT_META_PRIORITY, s->value); break;
-    case ST_SET_CT_MARK: set_ct(r, NFT_CT_MARK, s->value); break;
+    case ST_SET_CT_MARK: set_ct_mark(r, s->value, s->mask); break;
     case ST_SET_CT_EVENTS: set_ct(r, NFT_CT_EVENTMASK, s->value); break;
     case ST_SET_CT_FROM_MARK: copy_mark(r); break;
     case ST_NOT_TRACKED: put(r, "notrack"); break;

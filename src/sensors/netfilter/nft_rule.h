@@ -13,7 +13,7 @@ enum st_step_is {
     ST_L4_IN,      /* set */
     ST_OIF,        /* value: index */
     ST_IIF,        /* value */
-    ST_MARK,       /* value */
+    ST_MARK,       /* value; mask: its bits alone, 0: all of it */
     ST_MARK_ANY,   /* other than 0 */
     ST_PRIORITY,   /* value */
     ST_LENGTH,     /* value: of all of it, in this hook */
@@ -25,18 +25,19 @@ enum st_step_is {
     ST_NO_DATA4,   /* set: length . TCP's own header */
     ST_NO_DATA6,   /* set */
     ST_ARP_FRAME,  /* Ethernet, IPv4 */
+    ST_GROUP,      /* value: level; id: of the control group there that made its socket, or holds who did */
     /* about its flow */
-    ST_CT_MARK,      /* value */
-    ST_CT_MARK_IN,   /* set */
+    ST_CT_MARK,      /* value; mask as above */
+    ST_CT_MARK_IN,   /* set; mask */
     ST_CT_STATE,     /* value: NF_CT_STATE_BIT()s, one of which holds */
     ST_CT_DIRECTION, /* value */
     ST_CT_DST4_IN,   /* set: destination of the flow as its beginner wrote it */
     ST_CT_DST6_IN,   /* set */
     ST_CT_DST_PORT,  /* value, likewise */
     /* what is done */
-    ST_SET_MARK,         /* value */
+    ST_SET_MARK,         /* value; mask: its bits alone, 0: all of it */
     ST_SET_PRIORITY,     /* value */
-    ST_SET_CT_MARK,      /* value */
+    ST_SET_CT_MARK,      /* value; mask */
     ST_SET_CT_FROM_MARK, /* the flow's mark is the packet's */
     ST_SET_CT_EVENTS,    /* value: bits of IPCT_*: what is told of the flow */
     ST_NOT_TRACKED,      /* it is of no flow */
@@ -56,6 +57,7 @@ struct st_step {
     enum st_step_is is;
     uint32_t value, mask;
     const char *name; /* of a set or a chain */
+    uint64_t id;
 };
 
 /* Steps up to ST_STEP_END. */

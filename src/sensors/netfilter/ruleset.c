@@ -4,12 +4,14 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "base/sha256.h"
 
 #include <errno.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 
 #ifndef NFT_TABLE_F_PERSIST
@@ -24,6 +26,20 @@ struct small {
     _Alignas(struct nlmsghdr) char room[SMALL_ROOM];
 };
 
+/* ---- whose ---- */
+
+/* As it is called, where that is no longer than a table's name may be. */
+void st_ruleset_name(const char *container, char out[ST_RULESET_NAME])
+{
+    unsigned char hash[ST_SHA256_SIZE];
+    char hex[ST_SHA256_HEX + 1];
+    bool fits = strlen(container) + sizeof(ST_RULESET_TABLE "-") <= ST_RULESET_NAME;
+
+    st_sha256(container, strlen(container), hash);
+    st_hex(hash, sizeof(hash), hex);
+    snprintf(out, ST_RULESET_NAME, ST_RULESET_TABLE "-%s", fits ? container : hex);
+}
+
 /* ---- installing ---- */
 
 /* What an earlier run left. */
@@ -34,19 +50,23 @@ struct leftover {
 static int try_install(struct st_ruleset *r, const struct st_ruleset_order *order,
                        const struct leftover *leftover, uint8_t *need, struct st_error *err)
 {
+    const struct st_nft_place inet = st_ruleset_inet(r), netdev = st_ruleset_netdev(r);
     st_auto_free char *room = st_xmalloc(WHOLE_ROOM);
     uint32_t flags = r->owner ? NFT_TABLE_F_OWNER | NFT_TABLE_F_PERSIST : 0;
     struct st_nft_batch b;
 
     st_nft_begin(&b, room, WHOLE_ROOM);
     if (leftover->inet)
-        st_nft_table_delete(&b, &st_ruleset_inet, ST_NEED_NOTHING);
+        st_nft_table_delete(&b, &inet, ST_NEED_NOTHING);
     if (leftover->netdev)
-        st_nft_table_delete(&b, &st_ruleset_netdev, ST_NEED_NOTHING);
-    st_nft_table_add(&b, &st_ruleset_inet, flags, ST_NEED_TABLE);
+        st_nft_table_delete(&b, &netdev, ST_NEED_NOTHING);
+    st_nft_table_add(&b, &inet, flags, ST_NEED_TABLE);
     if (r->egress)
-        st_nft_table_add(&b, &st_ruleset_netdev, flags, ST_NEED_NETDEV);
-    st_ruleset_build(&b, r, order);
+        st_nft_table_add(&b, &netdev, flags, ST_NEED_NETDEV);
+    if (r->group.level)
+        st_ruleset_build_group(&b, r, order);
+    else
+        st_ruleset_build(&b, r, order);
     return st_nft_commit(&b, r->fd, need, err);
 }
 
@@ -75,14 +95,16 @@ void st_ruleset_adopt(struct st_ruleset *r, int fd, const struct st_ruleset_orde
 {
     *r = (struct st_ruleset){.fd = fd,
                              .queue = order->queue,
+                             .group = order->group,
                              .enforce = order->enforce,
                              .dead_man = order->dead_man,
                              .stamp = order->stamp,
                              .seal = order->seal,
                              .owner = true,
                              .native_queue = true,
-                             .egress = true,
+                             .egress = !order->group.level,
                              .log = true};
+    snprintf(r->table, sizeof(r->table), "%s", order->table ? order->table : ST_RULESET_TABLE);
 }
 
 int st_ruleset_install(struct st_ruleset *r, int fd, const struct st_ruleset_order *order,
@@ -100,11 +122,15 @@ int st_ruleset_install(struct st_ruleset *r, int fd, const struct st_ruleset_ord
     if (order->like) {
         r->owner = order->like->owner;
         r->native_queue = order->like->native_queue;
-        r->egress = order->like->egress;
+        r->egress = order->like->egress && !order->group.level;
     }
     do
         rc = try_install(r, order, &leftover, &need, &attempt);
     while (rc < 0 && give_way(r, &leftover, need, -rc));
+    if (rc < 0 && need == ST_NEED_GROUP)
+        return st_fail(err, EPROTONOSUPPORT,
+                       "this kernel can't tell packets by control group (nft: socket cgroupv2): %s",
+                       attempt.msg);
     return rc < 0 ? st_fail(err, -rc, "rules of the network: %s", attempt.msg) : 0;
 }
 
@@ -124,6 +150,7 @@ int st_ruleset_open(struct st_ruleset *r, const struct st_addr *addr, uint8_t pr
     uint8_t key[24] = {0};
     const struct st_nft_keys keys = {key, 1, (uint32_t)len + 8, timeout_ms};
     const char *set = addr->family == 4 ? ST_SET_OPEN4 : ST_SET_OPEN6;
+    const struct st_nft_place at = st_ruleset_inet(r);
     struct st_error attempt = {0};
     int rc = -ENOENT;
 
@@ -138,9 +165,9 @@ int st_ruleset_open(struct st_ruleset *r, const struct st_addr *addr, uint8_t pr
         struct small s;
 
         st_nft_begin(&s.b, s.room, sizeof(s.room));
-        st_nft_keys_put(&s.b, &st_ruleset_inet, set, &keys, ST_NFT_ADD);
-        st_nft_keys_put(&s.b, &st_ruleset_inet, set, &keys, ST_NFT_DELETE);
-        st_nft_keys_put(&s.b, &st_ruleset_inet, set, &keys, ST_NFT_ADD);
+        st_nft_keys_put(&s.b, &at, set, &keys, ST_NFT_ADD);
+        st_nft_keys_put(&s.b, &at, set, &keys, ST_NFT_DELETE);
+        st_nft_keys_put(&s.b, &at, set, &keys, ST_NFT_ADD);
         rc = commit(r, &s, "open a destination", &attempt);
     }
     return rc < 0 ? st_fail(err, -rc, "%s", attempt.msg) : 0;
@@ -148,22 +175,26 @@ int st_ruleset_open(struct st_ruleset *r, const struct st_addr *addr, uint8_t pr
 
 int st_ruleset_close_all(struct st_ruleset *r, struct st_error *err)
 {
+    const struct st_nft_place at = st_ruleset_inet(r);
     struct small s;
 
+    if (r->group.level)
+        return 0;
     st_nft_begin(&s.b, s.room, sizeof(s.room));
-    st_nft_set_flush(&s.b, &st_ruleset_inet, ST_SET_OPEN4);
-    st_nft_set_flush(&s.b, &st_ruleset_inet, ST_SET_OPEN6);
+    st_nft_set_flush(&s.b, &at, ST_SET_OPEN4);
+    st_nft_set_flush(&s.b, &at, ST_SET_OPEN6);
     return commit(r, &s, "close what is open", err);
 }
 
 int st_ruleset_renew(struct st_ruleset *r, struct st_error *err)
 {
     const char *half = r->odd ? ST_SET_ALIVE_B : ST_SET_ALIVE_A;
+    const struct st_nft_place at = st_ruleset_inet(r);
     struct small s;
     int rc;
 
     st_nft_begin(&s.b, s.room, sizeof(s.room));
-    st_nft_set_flush(&s.b, &st_ruleset_inet, half);
+    st_nft_set_flush(&s.b, &at, half);
     st_ruleset_build_alive(&s.b, r, half);
     rc = commit(r, &s, "renew the dead man's switch", err);
     if (rc == 0)
@@ -173,6 +204,7 @@ int st_ruleset_renew(struct st_ruleset *r, struct st_error *err)
 
 int st_ruleset_cut(struct st_ruleset *r, struct st_error *err)
 {
+    const struct st_nft_place at = st_ruleset_inet(r);
     struct st_error attempt = {0};
     int rc = -ENODATA;
 
@@ -181,8 +213,8 @@ int st_ruleset_cut(struct st_ruleset *r, struct st_error *err)
         struct small s;
 
         st_nft_begin(&s.b, s.room, sizeof(s.room));
-        st_nft_set_flush(&s.b, &st_ruleset_inet, ST_SET_ALIVE_A);
-        st_nft_set_flush(&s.b, &st_ruleset_inet, ST_SET_ALIVE_B);
+        st_nft_set_flush(&s.b, &at, ST_SET_ALIVE_A);
+        st_nft_set_flush(&s.b, &at, ST_SET_ALIVE_B);
         rc = commit(r, &s, "cut the network", &attempt);
     }
     return rc < 0 ? st_fail(err, -rc, "%s", attempt.msg) : 0;
@@ -234,7 +266,8 @@ static int remove_table(struct st_ruleset *r, const struct st_nft_place *at, str
 
 int st_ruleset_remove(struct st_ruleset *r, struct st_error *err)
 {
-    int inet = remove_table(r, &st_ruleset_inet, err), netdev = remove_table(r, &st_ruleset_netdev, err);
+    const struct st_nft_place inet = st_ruleset_inet(r), netdev = st_ruleset_netdev(r);
+    int rc = remove_table(r, &inet, err), second = r->group.level ? 0 : remove_table(r, &netdev, err);
 
-    return inet < 0 ? inet : netdev;
+    return rc < 0 ? rc : second;
 }

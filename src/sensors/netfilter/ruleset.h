@@ -1,12 +1,16 @@
 /* ruleset: our rules in a container's network namespace. They hold no policy, only what was decided: what is
  * not is queued, and the mark of the verdict becomes the mark of the flow (docs/network.md).
  *
+ * In the network of the machine they are about one control group: whatever else is there does not meet them,
+ * and keeps its marks.
+ *
  * Whoever holds the socket by which they were installed can change them, also another process; a process
  * that does not can't, where the kernel knows owners. They stay when all of us are gone. */
 #pragma once
 
 #include "base/error.h"
 #include "model/addr.h"
+#include "sensors/netfilter/conntrack.h"
 
 #include <stddef.h>
 
@@ -25,10 +29,25 @@ enum st_flow_mark {
 
 struct st_ruleset;
 
+/* Whose packets the rules are about: those of sockets that were made in this group, or below it. */
+struct st_ruleset_group {
+    uint32_t level; /* how many directories it is below the root of its hierarchy; 0: all packets of the
+                       namespace */
+    uint64_t id;    /* inode of its directory */
+};
+
+#define ST_RULESET_TABLE "sandtrace" /* of a namespace that is all ours */
+#define ST_RULESET_NAME 256          /* bytes */
+
+/* For a group: under a name that is the container's alone. */
+void st_ruleset_name(const char *container, char out[ST_RULESET_NAME]);
+
 struct st_ruleset_order {
     uint16_t queue;
-    bool enforce;  /* false: audit: what nobody reads or judges goes through */
-    bool dead_man; /* needs st_ruleset_renew() each second */
+    struct st_ruleset_group group;
+    const char *table; /* NULL: ST_RULESET_TABLE */
+    bool enforce;      /* false: audit: what nobody reads or judges goes through */
+    bool dead_man;     /* needs st_ruleset_renew() each second */
     /* Both random, not 0, known to nobody: what has not passed our rules does not bear them. One is the mark,
      * the other the priority: a packet socket could try all values of one. */
     uint32_t stamp, seal;
@@ -42,6 +61,8 @@ struct st_ruleset_order {
 struct st_ruleset {
     int fd; /* borrowed */
     uint16_t queue;
+    struct st_ruleset_group group;
+    char table[ST_RULESET_NAME];
     bool enforce, dead_man;
     uint32_t stamp, seal;
     /* What the kernel could. */
@@ -52,8 +73,16 @@ struct st_ruleset {
     bool odd;          /* which half is renewed next */
 };
 
+/* The mark for the queue's verdict on a packet that bears the other one: in the network of the machine its
+ * bits are others' but for a few. mark 0: as it is. */
+uint32_t st_ruleset_verdict(const struct st_ruleset *r, uint32_t borne, uint32_t mark);
+
+/* By group: the marks of flows that may be ours; how many. */
+size_t st_ruleset_marks_of_ours(const struct st_mark_bits **out);
+
 /* All at once, or nothing. fd is a socket of the namespace (st_nfsock_open()), which stays the caller's. What
- * an earlier run left there is replaced; -EPERM: somebody who lives owns it. */
+ * an earlier run left there is replaced; -EPERM: somebody who lives owns it; -EPROTONOSUPPORT: the kernel
+ * can't tell packets by groups. */
 int st_ruleset_install(struct st_ruleset *r, int fd, const struct st_ruleset_order *order,
                        struct st_error *err);
 
@@ -61,7 +90,8 @@ int st_ruleset_install(struct st_ruleset *r, int fd, const struct st_ruleset_ord
 void st_ruleset_adopt(struct st_ruleset *r, int fd, const struct st_ruleset_order *order);
 
 /* New flows to there need no judgement, for so long, or for ever (0); again: from now on. When this returns,
- * it holds. protocol: TCP, UDP, UDP-Lite, SCTP, DCCP. */
+ * it holds. protocol: TCP, UDP, UDP-Lite, SCTP, DCCP. Not for a group: who else is there sees the same flows,
+ * and which are whose must be known. */
 int st_ruleset_open(struct st_ruleset *r, const struct st_addr *addr, uint8_t protocol, uint16_t port,
                     uint64_t timeout_ms, struct st_error *err);
 

@@ -467,3 +467,32 @@ bytes_arrived() {
     packets "$1" | sed -n 's/.* IP6\? \([^ ]*\) > .* seq [0-9]*:\([0-9]*\),.*/\1 \2/p' |
         awk '$2 - 1 > n[$1] { n[$1] = $2 - 1 } END { for (flow in n) print n[flow]; if (length(n) == 0) print 0 }'
 }
+
+# ---- another machine, whose network containers share ---------------------------------------------------------
+
+# make_host: a namespace that is the host to whoever runs in it (in_host), with an interface at 10.77.0.9 and fd77::9;
+# the servers are on the other side.
+make_host() {
+    touch "$WORLD/host"
+    unshare --net="$WORLD/host" true
+    plug "$WORLD/host" 9
+}
+end_host() { umount -l "$WORLD/host" 2>/dev/null || true; }
+in_host() { nsenter --net="$WORLD/host" "$@"; }
+# shellcheck disable=SC2034 # used by those who load this
+host4=10.77.0.9 host6=fd77::9
+
+# hosted_runtime ARGUMENT…: there; so must be all of it: who is put into such a container stays in the network that the
+# runtime is in.
+hosted_runtime() { in_host "$RUNTIME" --root "$WORLD/root" "$@"; }
+
+# make_hosted NAME COMMAND…: the bundle of a container in that network; start_hosted NAME: it runs.
+make_hosted() {
+    make_box "$@"
+    edit_config "$(bundle_of "$1")" '.linux.namespaces |= map(select(.type != "network"))'
+}
+start_hosted() {
+    local log=$NOTES/$1.log
+    hosted_runtime run --detach --bundle "$(bundle_of "$1")" --pid-file "$NOTES/$1.pid" "$(id_of "$1")" </dev/null >"$log" 2>&1 3>&- ||
+        { cat "$log" >&2; return 1; }
+}
