@@ -163,7 +163,8 @@ static void on_queue(void *ctx, uint32_t events)
     struct st_network *n = ctx;
 
     (void)events;
-    st_nfqueue_read(n->queue_fd, n->rooms, sizeof(n->rooms) / sizeof(n->rooms[0]), AT_ONCE, on_packet, n, &n->unread);
+    st_nfqueue_read(n->queue_fd, n->rooms, sizeof(n->rooms) / sizeof(n->rooms[0]), AT_ONCE, on_packet, n,
+                    &n->unread);
 }
 
 /* ---- what is said of us ---- */
