@@ -21,6 +21,7 @@ struct st_watch {
     struct st_pulse *pulse; /* shared memory */
     int worker_epfd;        /* of the present worker; readable while work waits for it */
     int network;            /* socket that owns the rules of the container's network; -1: there are none */
+    int outpost;            /* socket to the process that holds the fence (outpost.h); -1: there is none */
     int errands;            /* worker's end of the socket to the warden's performers; -1: none */
     pid_t warden;
     int64_t started_ns; /* monotonic */

@@ -39,14 +39,20 @@ static int try_install(struct st_fence *f, bool replace, struct st_error *err)
     return rc;
 }
 
+void st_fence_adopt(struct st_fence *f, int fd, uint64_t ns)
+{
+    *f = (struct st_fence){.fd = fd, .owner = true};
+    snprintf(f->table, sizeof(f->table), "sandtrace_%llu", (unsigned long long)ns);
+}
+
 int st_fence_install(struct st_fence *f, int fd, uint64_t ns, bool dead_man, struct st_error *err)
 {
     struct st_error attempt = {0};
     bool replace = false;
     int rc;
 
-    *f = (struct st_fence){.fd = fd, .owner = true, .dead_man = dead_man};
-    snprintf(f->table, sizeof(f->table), "sandtrace_%llu", (unsigned long long)ns);
+    st_fence_adopt(f, fd, ns);
+    f->dead_man = dead_man;
     rc = try_install(f, replace, &attempt);
     if (rc == -EEXIST) {
         replace = true;
@@ -216,7 +222,7 @@ static struct st_fence_query *make_place(struct st_nft_batch *b, struct st_fence
         struct st_fence_query *q = &f->queries[i];
 
         if (!q->len ||
-            (q != place && (!st_addr_equal(&q->to, &query->to) || memcmp(q->bytes, query->bytes, 2))))
+            (q != place && (!st_addr_equal(&q->to, &query->to) || memcmp(q->bytes, query->bytes, 2) != 0)))
             continue;
         put_query(b, f, q, false);
         q->len = 0;

@@ -37,6 +37,9 @@ struct st_fence {
  * replaced; -EPERM: somebody who lives owns it. */
 int st_fence_install(struct st_fence *f, int fd, uint64_t ns, bool dead_man, struct st_error *err);
 
+/* One that somebody else has put up, and left: to be removed. */
+void st_fence_adopt(struct st_fence *f, int fd, uint64_t ns);
+
 /* What comes from this device is held. Again: no harm. */
 int st_fence_guard(struct st_fence *f, const char *device, int index, struct st_error *err);
 
