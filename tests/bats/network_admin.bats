@@ -267,6 +267,19 @@ for s in held: s.close()"
 
 # ---- ways around -----------------------------------------------------------------------------------------------------
 
+@test "control: where nothing is held from outside, a flow is sent elsewhere behind our rules" {
+    configure net_admin allow
+    start_admin_box CAP_NET_RAW
+    it_still_works
+    inside nft "add table ip x; add chain ip x o { type filter hook postrouting priority 400; };
+        add rule ip x o ip daddr $allowed4 udp dport $sink ip daddr set $other4"
+    tries udp "$allowed4" "$sink" escaped
+    retry_until arrived "dst host $other4 and udp port $sink"
+    retry_until noted '.text == "escaped" and .to == "'"$other4"'"'
+    [ -z "$(fences)" ]
+    remove_box
+}
+
 @test "attack: flushing and deleting rules within" {
     start_admin_box CAP_NET_RAW
     inside nft flush ruleset || true
@@ -329,7 +342,7 @@ s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
 s.bind(("within0", 0))
 END
     printf '%s\n' "$1" >>"$(bundle_of box)/rootfs/workspace/within.py"
-    inside sh -c 'unshare -n sh -c "while ! ip link set within0 up 2>/dev/null; do sleep 0.05; done; sleep 0.2; /usr/bin/python3 /workspace/within.py" &
+    inside sh -c 'unshare -n sh -c "while ! ip link set within0 up 2>/dev/null; do sleep 0.05; done; until ip link show within0 | grep -q LOWER_UP; do sleep 0.05; done; /usr/bin/python3 /workspace/within.py" &
         ip link set within0 netns $!; wait $!'
 }
 
