@@ -52,9 +52,10 @@ static void write_network(struct st_jw *w, const struct st_order_input *in)
     st_jw_kbool(w, "host_by_group", c->host_network == ST_HOST_BY_GROUP);
     st_jw_kbool(w, "inner_names", c->inner_names == ST_LET);
     st_jw_kbool(w, "let_host", c->host_network == ST_HOST_LET);
-    st_jw_kbool(w, "let_net_admin", c->net_admin == ST_LET);
+    st_jw_kbool(w, "let_net_admin", c->net_admin == ST_NET_ADMIN_LET);
     st_jw_kbool(w, "net_admin", in->net_admin);
     st_jw_kbool(w, "net_raw", in->net_raw);
+    st_jw_kbool(w, "outside", in->net_admin && c->net_admin == ST_NET_ADMIN_OUTSIDE);
     st_jw_key(w, "resolvers");
     st_jw_array(w);
     for (char *const *r = c->resolvers; r && *r; r++)

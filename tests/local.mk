@@ -55,6 +55,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/network_attacks.bats \
 	%D%/bats/network_decisions.bats \
 	%D%/bats/network_death.bats \
+	%D%/bats/network_admin.bats \
 	%D%/bats/network_engines.bats \
 	%D%/bats/network_host.bats
 EXTRA_DIST += \

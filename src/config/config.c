@@ -39,6 +39,8 @@ static const struct choices freezers = {{"auto", "v1", "v2", NULL}, "write auto,
 static const struct choices refusals = {{"refuse", "allow", NULL}, "write refuse or allow"};
 static const struct choices host_networks = {{"refuse", "allow", "cgroup", NULL},
                                              "write refuse, cgroup or allow"};
+static const struct choices net_admins = {{"refuse", "allow", "outside", NULL},
+                                          "write refuse, allow or outside"};
 static const struct choices pod_sandboxes = {{"light", "full", NULL}, "write light or full"};
 
 #define AT(member) offsetof(struct st_config, member)
@@ -68,7 +70,7 @@ static const struct key keys[] = {
     {"resolvers", ADDRS, AT(resolvers), NULL, NULL, NULL},
     {"inner_names", CHOICE, AT(inner_names), "refuse", &refusals, NULL},
     {"host_network", CHOICE, AT(host_network), "refuse", &host_networks, NULL},
-    {"net_admin", CHOICE, AT(net_admin), "refuse", &refusals, NULL},
+    {"net_admin", CHOICE, AT(net_admin), "refuse", &net_admins, NULL},
     {"dead_man_switch", BOOL, AT(dead_man_switch), "true", NULL, NULL},
     {"hook_timeout", WAIT, AT(hook_timeout_ms), "30s", NULL, NULL},
 };

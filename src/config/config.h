@@ -16,6 +16,7 @@ enum st_trace_failure { ST_TRACE_FAILURE_PAUSE, ST_TRACE_FAILURE_KILL };
 enum st_freezer_choice { ST_FREEZER_AUTO, ST_FREEZER_V1, ST_FREEZER_V2 };
 enum st_refusal { ST_REFUSE, ST_LET };
 enum st_host_network { ST_HOST_REFUSE, ST_HOST_LET, ST_HOST_BY_GROUP };
+enum st_net_admin { ST_NET_ADMIN_REFUSE, ST_NET_ADMIN_LET, ST_NET_ADMIN_OUTSIDE };
 enum st_pod_sandbox { ST_POD_SANDBOX_LIGHT, ST_POD_SANDBOX_FULL };
 
 /* Where records go besides the trace. */
@@ -41,8 +42,8 @@ struct st_config {
     bool network;                      /* is it watched? */
     bool dead_man_switch;              /* nothing leaves once nobody renews it */
     enum st_refusal inner_names;       /* that lead to addresses of private networks */
-    enum st_refusal net_admin;         /* of containers whose policy limits their network */
-    enum st_host_network host_network; /* likewise */
+    enum st_host_network host_network; /* of containers whose policy limits their network */
+    enum st_net_admin net_admin;       /* likewise; outside: they are held at the other end of their cables */
     char **resolvers;                  /* NULL-terminated; NULL: those of the container's resolv.conf */
     int64_t worker_grace_ms, hook_timeout_ms;
     int64_t trace_rotate; /* bytes; 0: never */

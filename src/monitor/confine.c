@@ -8,14 +8,14 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-static int drop_capabilities(bool network, struct st_error *err)
+static int drop_capabilities(bool worker, bool network, struct st_error *err)
 {
     capng_clear(CAPNG_SELECT_ALL);
     /* Exit status, command line and root of the container's processes in /proc. */
-    if (capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_SYS_PTRACE) < 0)
+    if (worker && capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_SYS_PTRACE) < 0)
         return st_fail(err, EPERM, "set of capabilities");
     /* Paths that the container is about to use are walked to their end, through directories of any owner. */
-    if (capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_DAC_READ_SEARCH) < 0)
+    if (worker && capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_DAC_READ_SEARCH) < 0)
         return st_fail(err, EPERM, "set of capabilities");
     if (network && capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_NET_ADMIN) < 0)
         return st_fail(err, EPERM, "set of capabilities");
@@ -97,12 +97,39 @@ static const int allowed[] = {
     SCMP_SYS(writev),
 };
 
-static int add_rules(scmp_filter_ctx ctx)
+/* Messages over what is open, memory, the end. */
+static const int allowed_outside[] = {
+    SCMP_SYS(brk),
+    SCMP_SYS(clock_gettime),
+    SCMP_SYS(close),
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+    SCMP_SYS(fstat),
+    SCMP_SYS(newfstatat), /* as some libraries do it */
+    SCMP_SYS(futex),
+    SCMP_SYS(getpid),
+    SCMP_SYS(getrandom),
+    SCMP_SYS(gettid),
+    SCMP_SYS(madvise),
+    SCMP_SYS(mremap),
+    SCMP_SYS(munmap),
+    SCMP_SYS(poll),
+    SCMP_SYS(ppoll),
+    SCMP_SYS(recvfrom),
+    SCMP_SYS(recvmsg),
+    SCMP_SYS(restart_syscall),
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(sendmsg),
+    SCMP_SYS(sendto),
+};
+
+static int add_calls(scmp_filter_ctx ctx, const int *calls, size_t n)
 {
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < sizeof(allowed) / sizeof(allowed[0]); i++)
-        rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, calls[i], 0);
     /* Memory, but none that can be executed. */
     if (rc == 0)
         rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
@@ -110,6 +137,22 @@ static int add_rules(scmp_filter_ctx ctx)
     if (rc == 0)
         rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
                               SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    /* abort() signals itself. */
+    if (rc == 0)
+        rc =
+            seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A2(SCMP_CMP_EQ, 6 /* SIGABRT */));
+    return rc;
+}
+
+static int add_outpost(scmp_filter_ctx ctx)
+{
+    return add_calls(ctx, allowed_outside, sizeof(allowed_outside) / sizeof(allowed_outside[0]));
+}
+
+static int add_worker(scmp_filter_ctx ctx)
+{
+    int rc = add_calls(ctx, allowed, sizeof(allowed) / sizeof(allowed[0]));
+
     /* Of listeners and of processes; any other socket would take orders to devices. */
     for (unsigned i = 0; rc == 0 && i < 2; i++)
         rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
@@ -124,36 +167,43 @@ static int add_rules(scmp_filter_ctx ctx)
     if (rc == 0)
         rc =
             seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, 1 /* AF_UNIX */));
-    /* abort() signals itself. */
-    if (rc == 0)
-        rc =
-            seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A2(SCMP_CMP_EQ, 6 /* SIGABRT */));
     return rc;
 }
 
-static int load_filter(struct st_error *err)
+static int load_filter(bool worker, struct st_error *err)
 {
     scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-    int rc = ctx ? add_rules(ctx) : -ENOMEM;
+    int rc = !ctx ? -ENOMEM : worker ? add_worker(ctx) : add_outpost(ctx);
 
     if (rc == 0)
         rc = seccomp_load(ctx);
     seccomp_release(ctx);
-    return rc < 0 ? st_fail(err, -rc, "load the worker's seccomp filter: %s", strerror(-rc)) : 0;
+    return rc < 0 ? st_fail(err, -rc, "load a seccomp filter: %s", strerror(-rc)) : 0;
 }
 #else
-static int load_filter(struct st_error *err)
+static int load_filter(bool worker, struct st_error *err)
 {
+    (void)worker;
     (void)err; /* The sanitizers make calls of their own. */
     return 0;
 }
 #endif
 
-int st_confine_worker(bool network, struct st_error *err)
+static int confine(bool worker, bool network, struct st_error *err)
 {
     if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return st_fail_errno(err, "confine the worker");
-    if (drop_capabilities(network, err) < 0)
+        return st_fail_errno(err, "confine a process of the monitor");
+    if (drop_capabilities(worker, network, err) < 0)
         return -err->errnum;
-    return load_filter(err);
+    return load_filter(worker, err);
+}
+
+int st_confine_worker(bool network, struct st_error *err)
+{
+    return confine(true, network, err);
+}
+
+int st_confine_outpost(struct st_error *err)
+{
+    return confine(false, true, err);
 }

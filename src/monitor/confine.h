@@ -9,3 +9,7 @@
  * anything that a worker has no business with. Files that need more are opened before. network: it keeps
  * CAP_NET_ADMIN, without which the kernel takes no verdict; it can make no socket to use it elsewhere. */
 int st_confine_worker(bool network, struct st_error *err);
+
+/* The process that holds a fence: CAP_NET_ADMIN for the sockets that it has, and no call but those that it
+ * needs to use them. */
+int st_confine_outpost(struct st_error *err);

@@ -37,11 +37,13 @@ libmonitor_a_SOURCES = \
 	%D%/network_host.c \
 	%D%/network_name.c \
 	%D%/network_open.c \
+	%D%/network_outside.c \
 	%D%/news.c %D%/news.h \
 	%D%/opened.c %D%/opened.h \
 	%D%/order.c %D%/order.h \
 	%D%/outbox.c %D%/outbox.h \
 	%D%/operation.h \
+	%D%/outpost.c %D%/outpost.h \
 	%D%/pauses.c %D%/pauses.h \
 	%D%/peer.c %D%/peer.h \
 	%D%/performers.c %D%/performers.h \

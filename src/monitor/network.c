@@ -169,6 +169,7 @@ static void on_queue(void *ctx, uint32_t events)
     struct st_network *n = ctx;
 
     (void)events;
+    st_network_settle(n);
     st_nfqueue_read(n->queue_fd, n->rooms, sizeof(n->rooms) / sizeof(n->rooms[0]), AT_ONCE, on_packet, n,
                     &n->unread);
 }
@@ -232,6 +233,7 @@ static void on_link(void *ctx, const struct st_device *link)
 
     if (link->loopback || link->gone || !n->enforce || !n->share.keeper)
         return;
+    st_network_outside_device(n, link);
     if (st_ruleset_guard(&n->rules, link->name, &err) == 0)
         return;
     snprintf(detail, sizeof(detail), "packet sockets on %s are not kept back: %.128s", link->name, err.msg);
@@ -246,6 +248,12 @@ static void on_links(void *ctx, uint32_t events)
     (void)events;
     if (st_links_read(n->links_fd, on_link, n) == -ENOBUFS)
         st_links_ask(n->links_fd, &err);
+}
+
+void st_network_settle(struct st_network *n)
+{
+    if (n->outside.on)
+        on_links(n, 0);
 }
 
 /* The monitor that kept the rules has gone. Where nobody can keep them, what it left lets nothing by. */
@@ -310,6 +318,7 @@ void st_network_reconsider(struct st_network *n)
         st_network_reassess(n, e);
     if (n->share.keeper)
         st_ruleset_close_all(&n->rules, &err);
+    st_network_outside_reconsider(n);
 }
 
 static int64_t sooner(int64_t a, int64_t b)
@@ -338,6 +347,7 @@ void st_network_tick(struct st_network *n)
     if (!n->renew_ns || now < n->renew_ns)
         return;
     st_ruleset_renew(&n->rules, &err);
+    st_network_outside_tell(n, ST_OUTPOST_RENEW);
     n->renew_ns = now + ST_NETWORK_RENEW_NS;
 }
 
@@ -345,8 +355,10 @@ void st_network_cut(struct st_network *n)
 {
     struct st_error err = {0};
 
-    if (n->on && n->share.keeper)
-        st_ruleset_cut(&n->rules, &err);
+    if (!n->on || !n->share.keeper)
+        return;
+    st_network_outside_tell(n, ST_OUTPOST_CUT);
+    st_ruleset_cut(&n->rules, &err);
 }
 
 void st_network_close(struct st_network *n)
@@ -360,6 +372,7 @@ void st_network_close(struct st_network *n)
     st_close(&n->diag_fd);
     if (n->rules.fd > 0 && (n->by_group || st_netshare_is_last(&n->share)))
         st_ruleset_remove(&n->rules, &err);
+    st_network_outside_close(n, st_netshare_is_last(&n->share));
     for (size_t i = 0; !n->inherited && i < sizeof(fds) / sizeof(fds[0]); i++)
         st_close(fds[i]);
     st_netshare_leave(&n->share);

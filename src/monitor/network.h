@@ -48,6 +48,14 @@ struct st_network {
     bool inner_names; /* a name may lead to an address of a private network */
     bool limits;      /* some rule counts bytes */
     bool simple;      /* a verdict depends on nothing but the connection: it may be kept */
+    struct st_network_outside { /* where the container may change its network: network_outside.c */
+        bool on;
+        bool kept; /* the devices that came first are held */
+        bool lost; /* one is not: it is about to end */
+        int post;  /* outpost.h; the watch's */
+        int home;  /* our own network's namespace */
+        int asked; /* socket within, by which it is asked what that is called there */
+    } outside;
     struct st_membership members;
     struct st_names *names;
     struct st_flow_book *book;
@@ -82,6 +90,10 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
 void st_network_inherit(struct st_network *n, struct st_pipeline *p, struct st_watch *w);
 
 int st_network_attach(struct st_network *n, struct st_loop *loop, struct st_error *err);
+
+/* Where the container may change its network: each device that it has got so far is held. Before it is let do
+ * anything. */
+void st_network_settle(struct st_network *n);
 
 /* The policy is another: what was decided for good is asked again. */
 void st_network_reconsider(struct st_network *n);

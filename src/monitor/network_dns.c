@@ -120,6 +120,7 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
                                    .forwarded = q->forwarded};
 
     (void)op;
+    allow = allow && (!q->bytes || st_network_outside_packet(n, q->bytes, q->len));
     if (allow)
         st_dns_asked_put(n->asked, &ask, st_network_now_ms());
     if (allow && !q->over)
@@ -306,6 +307,10 @@ void st_network_dns_query(struct st_network *n, const struct st_arrival *a)
         query_by_datagram(n, a);
         return;
     }
+    if (n->outside.on && !is_loopback(&a->tuple.dst)) {
+        refuse_message(n, a, "with CAP_NET_ADMIN the container can ask for names by UDP only");
+        return;
+    }
     if (a->packet.tcp_flags & ST_TCP_SYN)
         st_network_catch_up(n);
     e = dns_entry(n, &a->tuple);
@@ -358,7 +363,8 @@ bool st_network_dns_forward(struct st_network *n, const struct st_arrival *a)
                                     a->now_ms))
         return false;
     /* The container asks its resolver so that it may ask another: only a process of the host passes on. */
-    if (!st_sock_held_outside(n->owners, &a->tuple, a->seen->outdev) || !dns_entry(n, &a->tuple))
+    if (!st_sock_held_outside(n->owners, &a->tuple, a->seen->outdev) || !dns_entry(n, &a->tuple) ||
+        !st_network_outside_query(n, &a->tuple.dst, a->packet.payload, a->packet.payload_len))
         return false;
     put.id = m->id;
     put.qtype = m->qtype;

@@ -162,7 +162,8 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
         grant(n, q);
         q->mark = ST_MARK_OPEN;
     }
-    allow = allow && enter(n, q);
+    allow =
+        allow && st_network_outside_let(n, &q->tuple, q->about.type == ST_EV_NETWORK_INGRESS) && enter(n, q);
     if (allow && q->keep)
         st_ruleset_open(&n->rules, &q->tuple.dst, q->tuple.protocol, q->tuple.dst_port, KEEP_MS, &err);
     if (q->state)
@@ -313,11 +314,18 @@ static void judge_egress(struct st_network *n, const struct st_arrival *a)
 {
     struct st_event ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &a->tuple);
     struct way way = find_way(n, &ev, a->now_ms);
+    const char *fault;
     struct question *q;
 
     if (way.host.p) {
         ev.net.host = way.host;
         ev.net.host_source = ST_HOST_DNS;
+    }
+    fault = st_network_outside_fault(n, way.by == BY_NAME, way.by == BY_ADDRESS && way.rule != UINT32_MAX);
+    if (fault) {
+        st_network_refuse(n, a, ST_EV_NETWORK_EGRESS, way.host, way.host.p ? ST_HOST_DNS : ST_HOST_UNKNOWN,
+                          fault);
+        return;
     }
     if (way.by == BY_NAME && n->enforce && hides_its_name(a)) {
         st_network_refuse(

@@ -79,11 +79,13 @@ static int check_grants(struct st_network *n, const struct st_watch *w, struct s
         snprintf(n->detail, sizeof(n->detail), "the container shares the host's network: not watched");
         return 1;
     }
+    if (limited && o->net_admin && o->outside)
+        return st_network_outside_check(n, n->pipeline->watch, err);
     if (limited && o->net_admin && !o->let_net_admin)
         return st_fail(err, EPERM,
                        "the container is granted CAP_NET_ADMIN (privileged?), with which it could leave its "
                        "network, and "
-                       "policy '%s' limits connections; do not grant it, or set net_admin: allow",
+                       "policy '%s' limits connections; do not grant it, or set net_admin: outside or allow",
                        st_policy_name(policy));
     return 0;
 }
@@ -148,8 +150,8 @@ static int open_sockets(struct st_network *n, struct st_error *err)
 
 static void describe_rules(const struct st_network *n, char out[ST_NETSHARE_RULES])
 {
-    snprintf(out, ST_NETSHARE_RULES, "%s %s %d.", st_policy_sha256(n->pipeline->policy),
-             n->enforce ? "enforce" : "audit", n->raw_sockets);
+    snprintf(out, ST_NETSHARE_RULES, "%s %s %d%d.", st_policy_sha256(n->pipeline->policy),
+             n->enforce ? "enforce" : "audit", n->raw_sockets, n->outside.on);
 }
 
 static int publish(const struct st_network *n, struct st_error *err)
@@ -172,10 +174,11 @@ static int check_keeper(const struct st_network *n, struct st_error *err)
         return -err->errnum;
     return strcmp(ours, theirs) == 0
                ? 0
-               : st_fail(err, EPERM,
-                         "the container shares its network with one that is under another policy, mode or "
-                         "grant of "
-                         "CAP_NET_RAW, and whose monitor judges for both; give both the same");
+               : st_fail(
+                     err, EPERM,
+                     "the container shares its network with one that is under another policy, mode or "
+                     "grant of "
+                     "CAP_NET_RAW or CAP_NET_ADMIN, and whose monitor judges for both; give both the same");
 }
 
 /* From here on the packets of the namespace are ours to judge. */
@@ -196,6 +199,8 @@ int st_network_keep_rules(struct st_network *n, struct st_error *err)
     n->order.like = NULL;
     if (!is_known && !n->by_group)
         st_netkernel_keep(state_dir, &n->rules);
+    if (st_network_outside_keep(n, err) < 0)
+        return -err->errnum;
     if (n->order.dead_man)
         n->renew_ns = st_now_mono_ns() + ST_NETWORK_RENEW_NS;
     return 0;
@@ -206,7 +211,7 @@ static int enter(void *ctx, struct st_error *err)
 {
     struct st_network *n = ctx;
 
-    if (st_conntrack_enable(err) < 0 || open_sockets(n, err) < 0)
+    if (st_conntrack_enable(err) < 0 || open_sockets(n, err) < 0 || st_network_outside_enter(n, err) < 0)
         return -err->errnum;
     return n->share.keeper ? st_network_keep_rules(n, err) : 0;
 }
@@ -253,10 +258,11 @@ void st_network_describe(struct st_network *n)
             "shares its network with a container whose monitor judges for both: see the trace of that one");
         return;
     }
-    at = snprintf(n->detail, sizeof(n->detail), "%s%s%s queue, table %s; resolvers:",
+    at = snprintf(n->detail, sizeof(n->detail), "%s%s%s queue, table %s%s; resolvers:",
                   n->by_group ? "by its control group in the host's network; " : "",
                   n->by_group && n->raw_sockets ? "its packet sockets are not seen; " : "",
-                  n->rules.native_queue ? "nft" : "xt", n->rules.owner ? "owned and kept" : "kept");
+                  n->rules.native_queue ? "nft" : "xt", n->rules.owner ? "owned and kept" : "kept",
+                  n->outside.on ? ", held from outside" : "");
     for (size_t i = 0; i < n->resolvers.n && at > 0 && (size_t)at < sizeof(n->detail); i++) {
         st_addr_format(&n->resolvers.addrs[i], text);
         at += snprintf(n->detail + at, sizeof(n->detail) - (size_t)at, " %s", text);
@@ -274,6 +280,7 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
 
     n->pipeline = p;
     n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = n->frames_fd = n->diag_fd = -1;
+    n->outside = (struct st_network_outside){.post = -1, .home = -1, .asked = -1};
     n->replies = (struct st_raw_reply)ST_RAW_REPLY_NONE;
     n->enforce = st_policy_mode(p->policy) == ST_MODE_ENFORCE;
     snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)w->order.pid);
@@ -296,7 +303,7 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
         return st_wrap(err, "watch the network");
     n->on = true; /* from here on there is something to be closed */
     if (check_keeper(n, err) < 0 || write_order(n, &w->order.network, err) < 0 || make_books(n, err) < 0 ||
-        st_netns_visit(ns, enter, n, err) < 0) {
+        st_network_outside_begin(n, w, ns, err) < 0 || st_netns_visit(ns, enter, n, err) < 0) {
         st_network_close(n);
         return st_wrap(err, "watch the network");
     }
@@ -318,5 +325,6 @@ void st_network_inherit(struct st_network *n, struct st_pipeline *p, struct st_w
         (!n->by_group && st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, &err) < 0))
         return;
     st_watch_rules(w, &n->rules);
+    n->outside = (struct st_network_outside){.on = w->outpost >= 0, .post = w->outpost, -1, -1};
     n->inherited = true;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "monitor/network.h"
+#include "monitor/outpost.h"
 #include "policy/rule.h"
 #include "sensors/net/packet.h"
 
@@ -103,3 +104,21 @@ void st_network_catch_up(struct st_network *n);
 /* A refusal for a reason of our own, of a flow. */
 void st_network_refuse(struct st_network *n, const struct st_arrival *a, enum st_event_type type,
                        struct st_str host, enum st_host_source source, const char *reason);
+
+/* network_outside.c: nothing to do where the container can't change its network. */
+int st_network_outside_check(struct st_network *n, const struct st_watch *w, struct st_error *err);
+int st_network_outside_begin(struct st_network *n, const struct st_watch *w, int ns, struct st_error *err);
+int st_network_outside_enter(struct st_network *n, struct st_error *err);
+int st_network_outside_keep(struct st_network *n, struct st_error *err);
+void st_network_outside_device(struct st_network *n, const struct st_device *d);
+/* Why a flow can't be let; NULL: it can. */
+const char *st_network_outside_fault(const struct st_network *n, bool by_name, bool counted);
+/* When these return true, it passes outside too. */
+bool st_network_outside_let(struct st_network *n, const struct st_flow_tuple *t, bool ingress);
+bool st_network_outside_query(struct st_network *n, const struct st_addr *to, const uint8_t *bytes,
+                              size_t len);
+/* The same, by the whole packet. */
+bool st_network_outside_packet(struct st_network *n, const uint8_t *bytes, size_t len);
+void st_network_outside_reconsider(struct st_network *n);
+void st_network_outside_tell(struct st_network *n, enum st_outpost_kind kind);
+void st_network_outside_close(struct st_network *n, bool last);

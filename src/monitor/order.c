@@ -58,6 +58,7 @@ static void read_network(const struct st_json_node *network, struct st_order_net
     out->inner_names = st_json_true(st_json_get(network, "inner_names"));
     out->net_raw = st_json_true(st_json_get(network, "net_raw"));
     out->net_admin = st_json_true(st_json_get(network, "net_admin"));
+    out->outside = st_json_true(st_json_get(network, "outside"));
     read_list(st_json_get(network, "resolvers"), &out->resolvers, &out->n_resolvers);
 }
 

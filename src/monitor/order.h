@@ -60,6 +60,7 @@ struct st_order {
         bool inner_names;       /* a name may lead to an address of a private network */
         bool net_raw;           /* it can make packets of any kind */
         bool net_admin;         /* the container may change its network namespace */
+        bool outside;           /* which is held at the other end of its cables */
         const char **resolvers; /* none: those of the container's resolv.conf */
         size_t n_resolvers;
     } network;

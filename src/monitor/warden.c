@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "monitor/home.h"
 #include "monitor/link.h"
+#include "monitor/outpost.h"
 #include "monitor/performers.h"
 #include "monitor/standby.h"
 #include "respond/freezer.h"
@@ -43,6 +44,7 @@ struct warden {
     int epfd, sigfd, timerfd, link, errands, ready_fd;
     struct st_performers performers;
     pid_t worker;
+    pid_t outpost;       /* holds the fence of the network; 0: there is none */
     uint64_t beats;      /* last seen */
     int64_t stalled_ns;  /* when the stall was found */
     char stop_cause[64]; /* how a worker that we killed had failed */
@@ -236,6 +238,10 @@ static void on_child(struct warden *w)
     while (read(w->sigfd, &drained, sizeof(drained)) > 0)
         continue;
     st_performers_reap(&w->performers);
+    if (st_outpost_reap(&w->outpost) && w->phase != ENDING) { /* as if the worker were lost */
+        snprintf(w->stop_cause, sizeof(w->stop_cause), "lost who holds the fence of its network");
+        kill(w->worker, SIGKILL);
+    }
     for (;;) {
         info = (siginfo_t){0};
         if (waitid(P_PID, (id_t)w->worker, &info, WEXITED | WSTOPPED | WNOHANG) < 0 || info.si_pid == 0)
@@ -306,10 +312,10 @@ static void on_stall_grace(struct warden *w)
 /* Once, at the first timer after the start: when the container is busy, or some seconds later. */
 static void move_out(struct warden *w)
 {
-    pid_t both[] = {w->watch->warden, w->worker};
+    pid_t all[] = {w->watch->warden, w->worker, w->outpost};
 
     w->lodger = false;
-    st_home_move_out(both, 2);
+    st_home_move_out(all, w->outpost ? 3 : 2);
 }
 
 static void on_timer(struct warden *w)
@@ -483,7 +489,9 @@ int st_warden_run(struct st_watch *watch, st_worker_main worker, const struct st
                        .errands = -1,
                        .ready_fd = starter->ready_fd};
 
-    if (open_fds(&w) < 0 || spawn_worker(&w, NULL) < 0)
+    if (watch->order.network.outside) /* before the worker, who is to have its socket */
+        w.outpost = st_outpost_start(&watch->outpost);
+    if (w.outpost < 0 || open_fds(&w) < 0 || spawn_worker(&w, NULL) < 0)
         give_up_start(&w, "sandtrace-monitor: could not start the worker");
     if (!w.quit && (st_watch_has_met(watch) || await_container(&w, starter) == 0))
         run(&w);

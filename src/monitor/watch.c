@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "monitor/netgroup.h"
+#include "monitor/outpost.h"
 #include "sensors/fan.h"
 
 #include <stdio.h>
@@ -61,6 +62,7 @@ int st_watch_open(struct st_watch *w, const char *order, size_t len, struct st_e
                            .worker_epfd = -1,
                            .errands = -1,
                            .network = -1,
+                           .outpost = -1,
                            .warden = getpid()};
     if (open_all(w, order, len, err) < 0) {
         st_watch_close(w);
@@ -110,6 +112,7 @@ void st_watch_cut_network(const struct st_watch *w)
     struct st_ruleset rules;
     struct st_error err = {0};
 
+    st_outpost_tell(w->outpost, ST_OUTPOST_CUT);
     if (w->network < 0)
         return;
     st_watch_rules(w, &rules);
@@ -140,6 +143,7 @@ void st_watch_close(struct st_watch *w)
     st_close(&w->worker_epfd);
     st_close(&w->fan);
     st_close(&w->network);
+    st_close(&w->outpost);
     st_cgroup_close(&w->cgroup);
     st_lifecycle_close(&w->life);
     st_order_free(&w->order);

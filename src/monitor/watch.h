@@ -25,6 +25,7 @@ struct st_watch {
     bool hosts_network;     /* the container has none of its own */
     struct st_ruleset_group group; /* by which its packets are told there; level 0: it has none: */
     char no_group[256];
+    int outpost; /* socket to the process that holds the fence (outpost.h); -1: there is none */
     int errands; /* worker's end of the socket to the warden's performers; -1: none */
     pid_t warden;
     int64_t started_ns; /* monotonic */

@@ -309,6 +309,15 @@ static bool is_inside(void *ctx, pid_t pid)
     return !st_process_read(pid, &w->files.members, &w->files.facts) || w->files.facts.in_container;
 }
 
+/* Nothing of the container runs before its first program is let: by then all its devices are held. */
+static void on_files_outside(void *ctx, uint32_t events)
+{
+    struct st_worker *w = ctx;
+
+    st_network_settle(&w->network);
+    st_files_ready(&w->files, events);
+}
+
 static int attach(struct st_worker *w, struct st_error *err)
 {
     int rc;
@@ -332,7 +341,10 @@ static int attach(struct st_worker *w, struct st_error *err)
     if (rc < 0)
         return st_fail(err, -rc, "watch the container");
     if (w->watch->fan >= 0) {
-        rc = st_loop_add(&w->loop, "files", w->watch->fan, EPOLLIN, st_files_ready, &w->files);
+        if (w->network.on && w->network.outside.on)
+            rc = st_loop_add(&w->loop, "files", w->watch->fan, EPOLLIN, on_files_outside, w);
+        else
+            rc = st_loop_add(&w->loop, "files", w->watch->fan, EPOLLIN, st_files_ready, &w->files);
         if (rc == 0)
             rc = st_late_attach(&w->files.late, &w->loop);
         if (rc < 0)

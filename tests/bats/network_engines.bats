@@ -296,6 +296,23 @@ trial_was_judged() {
     [[ $output == *CAP_NET_ADMIN* ]]
 }
 
+@test "podman: NET_ADMIN in a user namespace is held from outside, if the configuration says so" {
+    configure net_admin outside
+    podman_run -d --name box --uidmap 0:100000:65536 --cap-add NET_ADMIN --network own client sleep 1000 >/dev/null
+    run podman exec box net connect "$allowed4" "$sink" hello
+    [ "$output" = ok ]
+    run podman exec box net connect "$other4" "$sink" secret
+    [ "$output" = ECONNREFUSED ]
+    in_net nft list tables | grep -q 'netdev sandtrace_'
+    # Not in the machine's.
+    run podman_run --rm --network own --cap-add NET_ADMIN client true
+    [ "$status" -ne 0 ]
+    [[ $output == *"user namespace"* ]]
+    podman rm -f -t 0 box >/dev/null
+    retry_until eval '! in_net nft list tables | grep -q sandtrace_'
+    configure net_admin refuse
+}
+
 # ---- containerd ------------------------------------------------------------------------------------------------------
 
 # make_pod_namespace: with an interface, as a CNI would leave it.

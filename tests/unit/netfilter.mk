@@ -30,3 +30,7 @@ UNIT_TESTS += %D%/test_nf_messages
 tests_unit_test_nf_messages_SOURCES = %D%/test_nf_messages.c %D%/unit.h
 tests_unit_test_nf_messages_CPPFLAGS = $(UNIT_CPPFLAGS_NF)
 tests_unit_test_nf_messages_LDADD = $(UNIT_LDADD_NF)
+ENGINE_UNIT_TESTS += %D%/test_nf_fence
+tests_unit_test_nf_fence_SOURCES = %D%/test_nf_fence.c $(NF_SUPPORT)
+tests_unit_test_nf_fence_CPPFLAGS = $(UNIT_CPPFLAGS_NF)
+tests_unit_test_nf_fence_LDADD = $(UNIT_LDADD_NF)

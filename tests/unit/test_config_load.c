@@ -88,8 +88,8 @@ static void an_empty_file_gives_the_defaults(void **state)
         assert_int_equal(c->n_sinks, 0);
         assert_int_equal(c->hook_timeout_ms, 30000);
         assert_true(c->network && c->dead_man_switch);
-        assert_true(c->host_network == ST_HOST_REFUSE && c->net_admin == ST_REFUSE &&
-                    c->inner_names == ST_REFUSE);
+        assert_true(c->host_network == ST_HOST_REFUSE && c->inner_names == ST_REFUSE);
+        assert_int_equal(c->net_admin, ST_NET_ADMIN_REFUSE);
         assert_null(c->resolvers);
     }
 }
@@ -104,7 +104,7 @@ static void every_key_is_taken(void **state)
         "worker_grace: 250ms\nfreezer: v2\npod_sandbox: full\nhook_timeout: 1m\n"
         "on_trace_failure: kill\ntrace_rotate: 64MiB\nsinks:\n  - syslog\n"
         "  - to: exec:/bin/page\n    types: [security_pause, sensor]\n    only: refusals\n"
-        "network: false\ndead_man_switch: false\nhost_network: cgroup\nnet_admin: allow\ninner_names: allow\n"
+        "network: false\ndead_man_switch: false\nhost_network: cgroup\nnet_admin: outside\ninner_names: allow\n"
         "resolvers: [10.0.0.53, 'fd00::53']\n");
 
     (void)state;
@@ -135,7 +135,8 @@ static void every_key_is_taken(void **state)
     assert_int_equal(c->sinks[1].types, 1u << ST_EV_SECURITY_PAUSE | 1u << ST_EV_SENSOR);
     assert_true(c->sinks[1].refusals);
     assert_false(c->network || c->dead_man_switch);
-    assert_true(c->host_network == ST_HOST_BY_GROUP && c->net_admin == ST_LET && c->inner_names == ST_LET);
+    assert_true(c->host_network == ST_HOST_BY_GROUP && c->inner_names == ST_LET);
+    assert_int_equal(c->net_admin, ST_NET_ADMIN_OUTSIDE);
     assert_string_equal(c->resolvers[0], "10.0.0.53");
     assert_string_equal(c->resolvers[1], "fd00::53");
     assert_null(c->resolvers[2]);
@@ -229,7 +230,7 @@ static void what_is_wrong_is_said_with_its_place(void **state)
         {"pod_sandbox: none\n", "write light or full"},
         {"resolvers: [ns.example]\n",
          "wrong value in `resolvers`; write addresses, such as [10.0.0.53, fd00::53]"},
-        {"net_admin: yes\n", "wrong value for `net_admin`; write refuse or allow"},
+        {"net_admin: yes\n", "wrong value for `net_admin`; write refuse, allow or outside"},
         {"worker_grace: 5\n", "wrong value for `worker_grace`; write a duration such as 5s"},
         {"hook_timeout: 0\n", "write a duration from 1s to 1h"},
         {"hook_timeout: 2h\n", "write a duration from 1s to 1h"},

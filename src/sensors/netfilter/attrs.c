@@ -92,6 +92,15 @@ uint64_t st_attrs_be64(const struct st_attrs *a, unsigned type, uint64_t otherwi
     return be64toh(value);
 }
 
+int32_t st_attrs_s32(const struct st_attrs *a, unsigned type, int32_t otherwise)
+{
+    const void *bytes = st_attrs_bytes(a, type, sizeof(int32_t), NULL);
+
+    if (bytes)
+        memcpy(&otherwise, bytes, sizeof(otherwise));
+    return otherwise;
+}
+
 uint8_t st_attrs_u8(const struct st_attrs *a, unsigned type)
 {
     const uint8_t *byte = st_attrs_bytes(a, type, 1, NULL);

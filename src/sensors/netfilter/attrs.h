@@ -30,6 +30,9 @@ uint32_t st_attrs_be32(const struct st_attrs *a, unsigned type);
 
 uint64_t st_attrs_be64(const struct st_attrs *a, unsigned type, uint64_t otherwise);
 
+/* As the machine has it. */
+int32_t st_attrs_s32(const struct st_attrs *a, unsigned type, int32_t otherwise);
+
 /* One byte, one short of the network; 0 where it is not there. */
 uint8_t st_attrs_u8(const struct st_attrs *a, unsigned type);
 uint16_t st_attrs_be16(const struct st_attrs *a, unsigned type);

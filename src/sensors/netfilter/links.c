@@ -7,6 +7,7 @@
 
 #include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LINKS_BUFFER (1024 * 1024)
@@ -33,6 +34,20 @@ int st_links_open(struct st_error *err)
     return rc < 0 ? rc : st_steal_fd(&fd);
 }
 
+/* What it is made on, and how. */
+static void read_origin(const struct st_attrs *a, struct st_device *out)
+{
+    struct st_attrs info;
+    const char *kind;
+    size_t len = 0;
+
+    out->other = st_attrs_s32(a, IFLA_LINK, 0);
+    out->other_ns = st_attrs_s32(a, IFLA_LINK_NETNSID, -1);
+    kind = st_attrs_nested(a, IFLA_LINKINFO, &info) ? st_attrs_bytes(&info, IFLA_INFO_KIND, 0, &len) : NULL;
+    if (kind)
+        snprintf(out->kind, sizeof(out->kind), "%.*s", (int)strnlen(kind, len), kind);
+}
+
 bool st_links_parse(const void *message, size_t n, struct st_device *out)
 {
     const struct nlmsghdr *h = message;
@@ -56,6 +71,7 @@ bool st_links_parse(const void *message, size_t n, struct st_device *out)
     if (len == 0 || len >= sizeof(out->name))
         return false;
     memcpy(out->name, name, len);
+    read_origin(&a, out);
     return true;
 }
 

@@ -12,7 +12,10 @@ struct st_device {
     int index;
     char name[IF_NAMESIZE];
     bool up, loopback;
-    bool gone; /* removed, or moved to another namespace */
+    bool gone;     /* removed, or moved to another namespace */
+    int other;     /* index of the device that it is made on, or of a cable's other end; 0: none */
+    int other_ns;  /* number of the namespace where that is; -1: in this one */
+    char kind[16]; /* "veth", "macvlan" …; "": of the machine */
 };
 
 /* A socket of the present namespace which tells first of all devices, then of what changes. */

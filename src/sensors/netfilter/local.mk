@@ -5,11 +5,14 @@ libsensorsnf_a_SOURCES = \
 	%D%/attrs.c %D%/attrs.h \
 	%D%/conntrack.c %D%/conntrack.h \
 	%D%/conntrack_parse.c \
+	%D%/fence.c %D%/fence.h %D%/fence_private.h \
+	%D%/fence_rules.c \
 	%D%/links.c %D%/links.h \
 	%D%/netns.c %D%/netns.h \
 	%D%/nflog.c %D%/nflog.h \
 	%D%/nfqueue.c %D%/nfqueue.h \
 	%D%/nfsock.c %D%/nfsock.h \
+	%D%/nsid.c %D%/nsid.h \
 	%D%/nft_batch.c %D%/nft_batch.h \
 	%D%/nft_rule.c %D%/nft_rule.h \
 	%D%/ruleset.c %D%/ruleset.h \

@@ -201,6 +201,90 @@ static void mark_any(struct nftnl_rule *r)
     compare(r, NFT_CMP_NEQ, &none, sizeof(none));
 }
 
+/* ---- those of a fence ---- */
+
+static void ethertype(struct nftnl_rule *r, uint32_t value)
+{
+    payload(r, NFT_PAYLOAD_LL_HEADER, 12, 2, REG);
+    is_be16(r, value);
+}
+
+static void dst_port(struct nftnl_rule *r, uint32_t value)
+{
+    payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, 2, 2, REG);
+    is_be16(r, value);
+}
+
+static void tcp_begins(struct nftnl_rule *r)
+{
+    const uint8_t both = 0x12; /* SYN, ACK */
+
+    payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, 13, 1, REG);
+    mask(r, REG, &both, sizeof(both));
+    is8(r, 0x02);
+}
+
+static void bare(struct nftnl_rule *r, bool six, const char *set)
+{
+    payload(r, NFT_PAYLOAD_NETWORK_HEADER, six ? 24 : 16, six ? 16 : 4, REG);
+    payload(r, NFT_PAYLOAD_NETWORK_HEADER, six ? 6 : 9, 1, REG_AT(six ? 4 : 1));
+    in(r, set);
+}
+
+/* The other end, the protocol, its port, ours. */
+static void far_end(struct nftnl_rule *r, bool six, bool leaving)
+{
+    uint32_t after = six ? 4 : 1, addr = leaving ? (six ? 24 : 16) : (six ? 8 : 12);
+
+    payload(r, NFT_PAYLOAD_NETWORK_HEADER, addr, six ? 16 : 4, REG);
+    meta(r, NFT_META_L4PROTO, REG_AT(after));
+    payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, leaving ? 2 : 0, 2, REG_AT(after + 1));
+    payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, leaving ? 0 : 2, 2, REG_AT(after + 2));
+}
+
+static void fill(struct nftnl_rule *r, uint32_t reg, const void *data, uint32_t len)
+{
+    struct nftnl_expr *e = put(r, "immediate");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_IMM_DREG, reg);
+    nftnl_expr_set(e, NFTNL_EXPR_IMM_DATA, data, len);
+}
+
+/* Nothing but these bytes: its lengths are those of the headers and the message. */
+static void query(struct nftnl_rule *r, bool six, uint32_t len, const char *set)
+{
+    static const uint8_t zero[8];
+    uint32_t after = six ? 4 : 1;
+
+    payload(r, NFT_PAYLOAD_NETWORK_HEADER, six ? 4 : 2, 2, REG);
+    is_be16(r, (six ? 0 : 20) + 8 + len);
+    payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, 4, 2, REG);
+    is_be16(r, 8 + len);
+    for (uint32_t i = 0; i * ST_QUERY_PIECE < len; i++) {
+        uint32_t rest = len - i * ST_QUERY_PIECE, number = ST_QUERY_NUMBER(len, i);
+
+        /* Registers that a short piece leaves as they were. */
+        for (uint32_t at = 0; at < ST_QUERY_PIECE; at += sizeof(zero))
+            fill(r, REG_AT(after + 2) + at / 4, zero, sizeof(zero));
+        payload(r, NFT_PAYLOAD_NETWORK_HEADER, six ? 24 : 16, six ? 16 : 4, REG);
+        payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, 8, 2, REG_AT(after));
+        fill(r, REG_AT(after + 1), &number, sizeof(number));
+        payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, 8 + i * ST_QUERY_PIECE,
+                rest < ST_QUERY_PIECE ? rest : ST_QUERY_PIECE, REG_AT(after + 2));
+        in(r, set);
+    }
+}
+
+static void remember(struct nftnl_rule *r, const struct st_step *s)
+{
+    struct nftnl_expr *e = put(r, "dynset");
+
+    nftnl_expr_set_u32(e, NFTNL_EXPR_DYNSET_SREG_KEY, REG);
+    nftnl_expr_set_str(e, NFTNL_EXPR_DYNSET_SET_NAME, s->name);
+    nftnl_expr_set_u32(e, NFTNL_EXPR_DYNSET_OP, s->is == ST_RENEW ? NFT_DYNSET_OP_UPDATE : NFT_DYNSET_OP_ADD);
+    nftnl_expr_set_u64(e, NFTNL_EXPR_DYNSET_TIMEOUT, s->value);
+}
+
 /* ---- deeds ---- */
 
 static void immediate(struct nftnl_rule *r, uint32_t value)
@@ -347,6 +431,9 @@ static const struct question {
     [ST_PRIORITY] = {LOAD_META, NFT_META_PRIORITY, COMPARE_32},
     [ST_LENGTH] = {LOAD_META, NFT_META_LEN, COMPARE_32},
     [ST_HOP_LIMIT] = {LOAD_NETWORK_BYTE, 7, COMPARE_8},
+    [ST_PROTOCOL_IN] = {LOAD_META, NFT_META_PROTOCOL, COMPARE_SET},
+    [ST_IP4_HEAD] = {LOAD_NETWORK_BYTE, 0, COMPARE_8},
+    [ST_IP6_NEXT_IN] = {LOAD_NETWORK_BYTE, 6, COMPARE_SET},
     [ST_ICMP6_IN] = {LOAD_TRANSPORT_BYTE, 0, COMPARE_SET},
     [ST_CT_MARK] = {LOAD_CT, NFT_CT_MARK, COMPARE_32},
     [ST_CT_MARK_IN] = {LOAD_CT, NFT_CT_MARK, COMPARE_SET},
@@ -393,6 +480,20 @@ static void ask_more(struct nftnl_rule *r, const struct st_step *s)
     case ST_ARP_FRAME: arp_frame(r); break;
     case ST_GROUP: in_group(r, s->value, s->id); break;
     case ST_CT_STATE: state(r, s->value); break;
+    case ST_ETHERTYPE: ethertype(r, s->value); break;
+    case ST_DST_PORT: dst_port(r, s->value); break;
+    case ST_TCP_BEGINS: tcp_begins(r); break;
+    case ST_BARE4: bare(r, false, s->name); break;
+    case ST_BARE6: bare(r, true, s->name); break;
+    case ST_CALLER4: far_end(r, false, false); break;
+    case ST_CALLER6: far_end(r, true, false); break;
+    case ST_QUERY4: query(r, false, s->value, s->name); break;
+    case ST_QUERY6: query(r, true, s->value, s->name); break;
+    case ST_ANSWER4:
+    case ST_ANSWER6:
+        far_end(r, s->is == ST_ANSWER6, true);
+        in(r, s->name);
+        break;
     }
 }
 
@@ -405,6 +506,8 @@ static void act(struct nftnl_rule *r, const struct st_step *s)
     case ST_SET_CT_EVENTS: set_ct(r, NFT_CT_EVENTMASK, s->value); break;
     case ST_SET_CT_FROM_MARK: copy_mark(r); break;
     case ST_NOT_TRACKED: put(r, "notrack"); break;
+    case ST_REMEMBER:
+    case ST_RENEW: remember(r, s); break;
     case ST_COUNT: put(r, "counter"); break;
     case ST_LOG: log_frame(r, s->value, s->mask); break;
     case ST_ACCEPT: verdict(r, NF_ACCEPT, NULL); break;

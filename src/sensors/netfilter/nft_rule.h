@@ -26,6 +26,20 @@ enum st_step_is {
     ST_NO_DATA6,   /* set */
     ST_ARP_FRAME,  /* Ethernet, IPv4 */
     ST_GROUP,      /* value: level; id: of the control group there that made its socket, or holds who did */
+    ST_PROTOCOL_IN, /* set: what the kernel takes the frame for */
+    ST_ETHERTYPE,   /* value: what the frame says: 802.1Q where it has a tag */
+    ST_IP4_HEAD,    /* value: version and length of its header */
+    ST_IP6_NEXT_IN, /* set: protocols, right behind the header */
+    ST_DST_PORT,    /* value */
+    ST_TCP_BEGINS,  /* SYN without ACK */
+    ST_BARE4,       /* set: destination . protocol, right behind the header */
+    ST_BARE6,       /* set */
+    ST_ANSWER4,     /* set: destination . protocol . port . own port */
+    ST_ANSWER6,     /* set */
+    ST_CALLER4,     /* the same key of a packet that comes the other way, for what is done with it */
+    ST_CALLER6,
+    ST_QUERY4, /* set, value: length of a message to port 53, each piece of which is in the set */
+    ST_QUERY6,
     /* about its flow */
     ST_CT_MARK,      /* value; mask as above */
     ST_CT_MARK_IN,   /* set; mask */
@@ -41,6 +55,8 @@ enum st_step_is {
     ST_SET_CT_FROM_MARK, /* the flow's mark is the packet's */
     ST_SET_CT_EVENTS,    /* value: bits of IPCT_*: what is told of the flow */
     ST_NOT_TRACKED,      /* it is of no flow */
+    ST_REMEMBER,         /* set, value: ms: the last key is in it, if it was not, for so long */
+    ST_RENEW,            /* the same, and again for so long if it was */
     ST_COUNT,
     ST_LOG, /* value: group; mask: how many bytes */
     /* the end of it */
@@ -59,6 +75,12 @@ struct st_step {
     const char *name; /* of a set or a chain */
     uint64_t id;
 };
+
+/* Messages of ST_QUERY4 and 6 are looked up in pieces; a key is destination . id . length and number of the
+ * piece . piece,
+ * each of which fills registers of 4 bytes. */
+#define ST_QUERY_PIECE 40
+#define ST_QUERY_NUMBER(len, piece) ((uint32_t)(len) << 8 | (uint32_t)(piece))
 
 /* Steps up to ST_STEP_END. */
 void st_nft_rule_add(struct st_nft_batch *b, const struct st_nft_place *at, const char *chain,
