@@ -379,6 +379,7 @@ cable_within() {
     start_admin_box CAP_NET_RAW CAP_SYS_ADMIN
     it_still_works
     cat >"$(bundle_of box)/rootfs/workspace/away" <<END
+echo >/workspace/there
 ip link set lo up
 while ! ip link show eth0 >/dev/null 2>&1; do sleep 0.05; done
 ip link set eth0 up
@@ -396,11 +397,12 @@ timeout 2 net connect $other6 $sink secret
 net connect $allowed4 $sink from-away
 END
     inside sh -c 'unshare -n sh /workspace/away >/workspace/said 2>&1 &
+        while [ ! -e /workspace/there ]; do sleep 0.05; done
         ip link set eth0 netns $!
         wait $!; cat /workspace/said'
     inside sh -c '! ip link show eth0' # it is gone from here
     # What is open is open, and nothing else.
-    retry_until noted '.text == "from-away\n"'
+    retry_until noted '.what == "data" and (.text | startswith("from-away"))'
     nothing_reached_others
     run ! text_arrived secret
     run ! name_arrived evil.test

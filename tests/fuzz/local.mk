@@ -29,7 +29,10 @@ include tests/fuzz/policy.mk
 include tests/fuzz/net.mk
 include tests/fuzz/netfilter.mk
 
-.PHONY: fuzz
+# Their names, one a line, for who gives some more time than others.
+.PHONY: fuzz fuzzers
+fuzzers:
+	@printf '%s\n' $(FUZZERS)
 if ENABLE_FUZZERS
 noinst_PROGRAMS += $(FUZZERS)
 fuzz: $(FUZZERS)
