@@ -326,6 +326,20 @@ for s in held: s.close()"
     remove_box
 }
 
+# away DEVICE SCRIPT: run by a shell in a namespace of the container's own, to which the device is taken when it is there. What it says.
+away() {
+    printf 'echo >/workspace/there\nwhile ! ip link set %s up 2>/dev/null; do sleep 0.05; done\n%s\n' "$1" "$2" \
+        >"$(bundle_of box)/rootfs/workspace/away"
+    inside sh -c 'rm -f /workspace/there
+        unshare -n sh /workspace/away >/workspace/said 2>&1 &
+        while [ ! -e /workspace/there ]; do sleep 0.05; done
+        ip link set "$0" netns $!
+        wait $!
+        code=$?
+        cat /workspace/said
+        exit $code' "$1"
+}
+
 # by_a_cable_within SCRIPT: run in a namespace of the container's own, at the end `within0` of a cable whose other end, `within1`, is in
 # the box. With what makes a datagram in a frame. Before it: what is set up in the box.
 by_a_cable_within() {
@@ -342,8 +356,8 @@ s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
 s.bind(("within0", 0))
 END
     printf '%s\n' "$1" >>"$(bundle_of box)/rootfs/workspace/within.py"
-    inside sh -c 'unshare -n sh -c "while ! ip link set within0 up 2>/dev/null; do sleep 0.05; done; until ip link show within0 | grep -q LOWER_UP; do sleep 0.05; done; /usr/bin/python3 /workspace/within.py" &
-        ip link set within0 netns $!; wait $!'
+    away within0 'until ip link show within0 | grep -q LOWER_UP; do sleep 0.05; done
+/usr/bin/python3 /workspace/within.py'
 }
 
 cable_within() {
@@ -378,11 +392,7 @@ cable_within() {
 @test "attack: the interface is taken to a namespace without rules of ours" {
     start_admin_box CAP_NET_RAW CAP_SYS_ADMIN
     it_still_works
-    cat >"$(bundle_of box)/rootfs/workspace/away" <<END
-echo >/workspace/there
-ip link set lo up
-while ! ip link show eth0 >/dev/null 2>&1; do sleep 0.05; done
-ip link set eth0 up
+    away eth0 "ip link set lo up
 ip addr add $box4/16 dev eth0
 ip addr add $box6/64 dev eth0 nodad
 ip route add default via $gateway4
@@ -394,12 +404,7 @@ net packet plain eth0 $other4 $sink secret
 net dns $dns4 53 evil.test A
 timeout 2 net connect $other4 $sink secret
 timeout 2 net connect $other6 $sink secret
-net connect $allowed4 $sink from-away
-END
-    inside sh -c 'unshare -n sh /workspace/away >/workspace/said 2>&1 &
-        while [ ! -e /workspace/there ]; do sleep 0.05; done
-        ip link set eth0 netns $!
-        wait $!; cat /workspace/said'
+net connect $allowed4 $sink from-away"
     inside sh -c '! ip link show eth0' # it is gone from here
     # What is open is open, and nothing else.
     retry_until noted '.what == "data" and (.text | startswith("from-away"))'
@@ -462,8 +467,7 @@ for f in (head + b"\x81\0\0\7" + b"\x08\0" + ip(udp(b"secret-tagged")),
 END
     mac=$(in_net cat /proc/self/net/arp >/dev/null; in_net ip -o link show plug | sed 's/.*ether \([^ ]*\) .*/\1/')
     # From a namespace in which no guard of ours drops them first.
-    inside sh -c "unshare -n sh -c 'while ! ip link set eth0 up 2>/dev/null; do sleep 0.05; done; /usr/bin/python3 /workspace/frames.py $mac $box4 $allowed4 $other4 $sink' &
-        ip link set eth0 netns \$!; wait \$!"
+    away eth0 "/usr/bin/python3 /workspace/frames.py $mac $box4 $allowed4 $other4 $sink"
     retry_until noted '.text == "plain-one"'
     run ! text_arrived secret
     nothing_reached_others
