@@ -96,16 +96,17 @@ static void an_empty_file_gives_the_defaults(void **state)
 
 static void every_key_is_taken(void **state)
 {
-    st_auto_config c = parse(
-        "runtime: crun\nhook: /a/hook\nmonitor: '/a/mon itor'\nstate_dir: /s\n"
-        "log_dir: /l\npolicy_dirs: [/p1, /p2]\nkey_dir: /k\ndefault_policy: audit-only\n"
-        "policy_paths: true\npolicy_from_env: true\nallow_disable: true\n"
-        "allow_unsigned: true\ncontrol_group: adm\non_worker_failure: pause\n"
-        "worker_grace: 250ms\nfreezer: v2\npod_sandbox: full\nhook_timeout: 1m\n"
-        "on_trace_failure: kill\ntrace_rotate: 64MiB\nsinks:\n  - syslog\n"
-        "  - to: exec:/bin/page\n    types: [security_pause, sensor]\n    only: refusals\n"
-        "network: false\ndead_man_switch: false\nhost_network: cgroup\nnet_admin: outside\ninner_names: allow\n"
-        "resolvers: [10.0.0.53, 'fd00::53']\n");
+    st_auto_config c =
+        parse("runtime: crun\nhook: /a/hook\nmonitor: '/a/mon itor'\nstate_dir: /s\n"
+              "log_dir: /l\npolicy_dirs: [/p1, /p2]\nkey_dir: /k\ndefault_policy: audit-only\n"
+              "policy_paths: true\npolicy_from_env: true\nallow_disable: true\n"
+              "allow_unsigned: true\ncontrol_group: adm\non_worker_failure: pause\n"
+              "worker_grace: 250ms\nfreezer: v2\npod_sandbox: full\nhook_timeout: 1m\n"
+              "on_trace_failure: kill\ntrace_rotate: 64MiB\nsinks:\n  - syslog\n"
+              "  - to: exec:/bin/page\n    types: [security_pause, sensor]\n    only: refusals\n"
+              "network: false\ndead_man_switch: false\nhost_network: cgroup\nnet_admin: "
+              "outside\ninner_names: allow\n"
+              "resolvers: [10.0.0.53, 'fd00::53']\n");
 
     (void)state;
     assert_string_equal(c->file, "f.yaml");

@@ -7,25 +7,25 @@
 enum st_step_is {
     ST_STEP_END,
     /* about the packet */
-    ST_NFPROTO,    /* value */
-    ST_NFPROTO_IN, /* set */
-    ST_L4,         /* value: IPPROTO_* */
-    ST_L4_IN,      /* set */
-    ST_OIF,        /* value: index */
-    ST_IIF,        /* value */
-    ST_MARK,       /* value; mask: its bits alone, 0: all of it */
-    ST_MARK_ANY,   /* other than 0 */
-    ST_PRIORITY,   /* value */
-    ST_LENGTH,     /* value: of all of it, in this hook */
-    ST_DADDR6_TOP, /* value, mask: the first two bytes of the destination */
-    ST_HOP_LIMIT,  /* value: of IPv6 */
-    ST_ICMP6_IN,   /* set: types */
-    ST_OPEN4,      /* set: destination . protocol . port */
-    ST_OPEN6,      /* set */
-    ST_NO_DATA4,   /* set: length . TCP's own header */
-    ST_NO_DATA6,   /* set */
-    ST_ARP_FRAME,  /* Ethernet, IPv4 */
-    ST_GROUP,      /* value: level; id: of the control group there that made its socket, or holds who did */
+    ST_NFPROTO,     /* value */
+    ST_NFPROTO_IN,  /* set */
+    ST_L4,          /* value: IPPROTO_* */
+    ST_L4_IN,       /* set */
+    ST_OIF,         /* value: index */
+    ST_IIF,         /* value */
+    ST_MARK,        /* value; mask: its bits alone, 0: all of it */
+    ST_MARK_ANY,    /* other than 0 */
+    ST_PRIORITY,    /* value */
+    ST_LENGTH,      /* value: of all of it, in this hook */
+    ST_DADDR6_TOP,  /* value, mask: the first two bytes of the destination */
+    ST_HOP_LIMIT,   /* value: of IPv6 */
+    ST_ICMP6_IN,    /* set: types */
+    ST_OPEN4,       /* set: destination . protocol . port */
+    ST_OPEN6,       /* set */
+    ST_NO_DATA4,    /* set: length . TCP's own header */
+    ST_NO_DATA6,    /* set */
+    ST_ARP_FRAME,   /* Ethernet, IPv4 */
+    ST_GROUP,       /* value: level; id: of the control group there that made its socket, or holds who did */
     ST_PROTOCOL_IN, /* set: what the kernel takes the frame for */
     ST_ETHERTYPE,   /* value: what the frame says: 802.1Q where it has a tag */
     ST_IP4_HEAD,    /* value: version and length of its header */
