@@ -81,6 +81,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/wait.bash \
 	%D%/bats/lib/world.bash \
 	%D%/runc-suite/run.sh \
+	%D%/vm/furnish.sh \
 	%D%/vm/run.sh \
 	%D%/vm/stock.bats \
 	%D%/runc-suite/side.sh \

@@ -61,10 +61,8 @@ for suite in "${suites[@]}"; do
         dir=bats
         [ ! -e "$here/$file" ] || dir=vm
         "$vm" -i systemd -t "${VM_SECONDS:-3000}" "$suite" "$payload" "
-            tar -C / --skip-old-files --keep-directory-symlink -xf tools.tar; rm tools.tar; ldconfig
-            # The monitor has no environment: what the machine lacks is where every program looks.
-            for lib in lib/*; do ldconfig -p | grep -q \"\${lib#lib/}\" || cp \$lib /usr/local/lib/; done; ldconfig
-            export LD_LIBRARY_PATH=\$PWD/lib ST_SRCDIR=\$PWD/src ST_BUILDDIR=\$PWD/build
+            src/tests/vm/furnish.sh || exit 1
+            export ST_SRCDIR=\$PWD/src ST_BUILDDIR=\$PWD/build
             export ST_FLOOD_SECONDS=20 ST_FLOOD_EVERY=50
             uname -r; bats --tap ${VM_FILTER:+-f $(printf %q "$VM_FILTER")} src/tests/$dir/$file" || failed=1
     done
