@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define KINDS_MAX 20000 /* of each thing that is told apart */
 
@@ -75,6 +76,26 @@ static void show_far_end(struct st_buf *out, const struct st_decoded *d)
         st_buf_addf(out, ":%u", net->port);
 }
 
+/* The name that a process gives itself is not believed where its program is known. */
+static void show_actor(struct st_buf *out, const struct st_process *p)
+{
+    const char *slash = p->exe.p ? memrchr(p->exe.p, '/', p->exe.len) : NULL;
+    size_t skip = slash ? (size_t)(slash - p->exe.p) + 1 : 0;
+
+    if (p->exe.len > skip)
+        st_show_text(out, (struct st_str){p->exe.p + skip, p->exe.len - skip});
+    else
+        st_show_text(out, p->comm.p ? p->comm : ST_STR_LIT("?"));
+}
+
+/* What says how something ended that was counted when it began. */
+static bool is_outcome(const struct st_decoded *d)
+{
+    if (d->dialect == ST_DIALECT_OLDER)
+        return false;
+    return d->ev.type == ST_EV_DNS_QUERY ? d->ev.dns.n_answers > 0 : d->ev.net.state == ST_NET_CLOSED;
+}
+
 static void add_network(struct st_report *r, const struct st_decoded *d, uint64_t count)
 {
     const struct st_ev_network *net = &d->ev.net;
@@ -83,10 +104,10 @@ static void add_network(struct st_report *r, const struct st_decoded *d, uint64_
     uint64_t received = net->bytes_received > 0 ? (uint64_t)net->bytes_received : 0;
     struct st_tally_item *item;
 
-    st_show_text(&key, d->ev.process.comm.p ? d->ev.process.comm : ST_STR_LIT("?"));
+    show_actor(&key, &d->ev.process);
     st_buf_adds(&key, d->ev.type == ST_EV_NETWORK_EGRESS ? " → " : " ← ");
     show_far_end(&key, d);
-    item = count_text(r, ST_TALLY_TALKED, &key, count, is_refused(d) || net->blocked);
+    item = count_text(r, ST_TALLY_TALKED, &key, is_outcome(d) ? 0 : count, is_refused(d) || net->blocked);
     if (item) {
         st_tally_sum(&item->a, sent);
         st_tally_sum(&item->b, received);
@@ -122,7 +143,8 @@ static void add_file(struct st_report *r, const struct st_decoded *d, uint64_t c
     }
 }
 
-/* The older dialect has no records of single files; where there are, a summary repeats them. */
+/* The older dialect has no records of single files; where there are, a summary repeats them, and knows their
+ * sizes. */
 static void add_summary(struct st_report *r, const struct st_decoded *d)
 {
     static const struct {
@@ -131,20 +153,25 @@ static void add_summary(struct st_report *r, const struct st_decoded *d)
     } lists[] = {{"files_created", ST_TALLY_WRITTEN},
                  {"files_modified", ST_TALLY_WRITTEN},
                  {"files_deleted", ST_TALLY_DELETED}};
+    bool counts = d->dialect == ST_DIALECT_OLDER;
     st_auto_json doc = NULL;
 
-    if (d->dialect != ST_DIALECT_OLDER ||
-        st_json_parse(d->ev.json.p, d->ev.json.len, ST_JSON_DEFAULT_LIMITS, &doc, NULL) < 0)
+    if (st_json_parse(d->ev.json.p, d->ev.json.len, ST_JSON_DEFAULT_LIMITS, &doc, NULL) < 0)
         return;
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         st_json_each (item, st_json_get(st_json_root(doc), lists[i].key)) {
             st_auto_buf key = ST_BUF_INIT;
+            struct st_tally_item *row;
             struct st_str path;
+            int64_t size;
 
             path.p =
                 st_json_str(st_json_is(item, ST_JSON_OBJECT) ? st_json_get(item, "path") : item, &path.len);
             st_show_text(&key, path.p ? path : ST_STR_LIT("?"));
-            count_text(r, lists[i].tally, &key, 1, false);
+            row = count_text(r, lists[i].tally, &key, counts, false);
+            if (row && lists[i].tally == ST_TALLY_WRITTEN && st_json_int(st_json_get(item, "size"), &size) &&
+                size >= 0)
+                row->a = (uint64_t)size;
         }
 }
 
@@ -159,7 +186,7 @@ static void add_kind(struct st_report *r, const struct st_decoded *d, uint64_t c
     case ST_EV_NETWORK_INGRESS: add_network(r, d, count); return;
     case ST_EV_DNS_QUERY:
         st_show_text(&key, d->ev.dns.name);
-        count_text(r, ST_TALLY_NAMES, &key, count, is_refused(d) || d->ev.dns.blocked);
+        count_text(r, ST_TALLY_NAMES, &key, is_outcome(d) ? 0 : count, is_refused(d) || d->ev.dns.blocked);
         return;
     case ST_EV_PROCESS:
         if (d->ev.proc.op == ST_PROC_EXEC) {

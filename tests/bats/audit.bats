@@ -372,6 +372,15 @@ YAML
     [[ $output == *"| deny |"*"| anomaly | connect to evil\.example:80 | net | 3 |"* ]]
 }
 
+@test "report counts a connection once, by the program that made it, however it names itself" {
+    {
+        net_event api.example 443 0 allow false | sed "s/\"closed\"/\"attempt\"/; s/\"pid\":43/\"pid\":43,\"exe\":\"$(hex /usr/bin/curl)\"/; s/\"comm\":\"[^\"]*\"/\"comm\":\"$(hex sshd)\"/"
+        net_event api.example 443 316 allow false | sed "s/\"comm\":\"[^\"]*\",//; s/\"pid\":43/\"pid\":43,\"exe\":\"$(hex /usr/bin/curl)\"/"
+    } | "$helpers/write_events" "$dir" "$trace" agent-7 trace-1
+    run -0 "$sandtrace" report "$trace" --key "$key" --format markdown
+    [[ $output == *"| curl → api\.example:443 | 316 B | 200 B | 1 |"* ]]
+}
+
 @test "report of the older dialect says what was written, from its summaries" {
     make_older
     run -0 "$sandtrace" report "$dir/old.jsonl"
