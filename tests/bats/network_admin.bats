@@ -552,7 +552,7 @@ falls_silent() {
     nobody_is_left=yes
     start_admin_pulse
     worker=$(state_of "$(id_of box)" worker) warden=$(state_of "$(id_of box)" warden) outpost=$(outpost_of box)
-    kill -KILL "$warden" "$worker"
+    kill_together "$warden" "$worker"
     time=$(now)
     retry_until has_ended "$worker"
     retry_until has_ended "$outpost" # it has nobody to serve
@@ -564,7 +564,7 @@ falls_silent() {
     nobody_is_left=yes
     start_admin_pulse
     worker=$(state_of "$(id_of box)" worker) warden=$(state_of "$(id_of box)" warden) outpost=$(outpost_of box)
-    kill -KILL "$outpost" "$warden" "$worker"
+    kill_together "$warden" "$worker" "$outpost"
     time=$(now)
     retry_until has_ended "$worker"
     thaw_cgroups_of_world

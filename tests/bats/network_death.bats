@@ -41,12 +41,11 @@ switches() { sed -n 's/^voluntary_ctxt_switches:\s*//p' "/proc/$(cat "$NOTES/box
 switches_more_than() { [ "$(switches)" -gt "$1" ]; }
 goes_on() { retry_until switches_more_than "$(($(switches) + 20))"; }
 
-# kill_both: worker and warden, so that neither sees the other die, however long it takes between the two.
+# kill_both: worker and warden.
 kill_both() {
     local worker warden
     worker=$(state_of "$(id_of box)" worker) warden=$(state_of "$(id_of box)" warden)
-    kill -STOP "$warden" "$worker"
-    kill -KILL "$warden" "$worker"
+    kill_together "$warden" "$worker"
     now
     retry_until has_ended "$worker"
     thaw_cgroups_of_world

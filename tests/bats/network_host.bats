@@ -431,8 +431,7 @@ pulses="src host $host4 and port $sink"
 kill_both() {
     local worker warden
     worker=$(state_of "$(id_of box)" worker) warden=$(state_of "$(id_of box)" warden)
-    kill -STOP "$warden" "$worker" # or on a busy machine the second has time to kill the container
-    kill -KILL "$warden" "$worker"
+    kill_together "$warden" "$worker"
     now
     retry_until has_ended "$worker"
     thaw_cgroups_of_world

@@ -219,7 +219,7 @@ nobody_watches() {
     for point in asked frozen recorded paused; do
         dies_at "$point wait"
         retry_until is_halted box
-        kill -KILL "$(state_of "$(id_of box)" warden)" "$(state_of "$(id_of box)" worker)"
+        kill_together "$(state_of "$(id_of box)" warden)" "$(state_of "$(id_of box)" worker)"
         retry_until nobody_watches box
         is_halted box
         is_gone "$(work_of box)/looked.1"

@@ -79,7 +79,7 @@ nothing_is_written_when_both_are_killed() {
     runtime run --bundle "$(bundle_of box)" "$(id_of box)" </dev/null >"$NOTES/out" 2>&1 3>&- &
     local job=$!
     retry_until is_watched "$(id_of box)"
-    kill -KILL "$(state_of "$(id_of box)" warden)" "$(state_of "$(id_of box)" worker)"
+    kill_together "$(state_of "$(id_of box)" warden)" "$(state_of "$(id_of box)" worker)"
     thaw_cgroups_of_world
     echo go >"$(rootfs_of box)/workspace/go"
     wait "$job" || true

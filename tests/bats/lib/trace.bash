@@ -44,6 +44,9 @@ count_stops() { cat "$WORLD"/log/*.jsonl | jq -c "select($is_stop)" | wc -l; }
 # state_of ID KEY: a member of the monitor's state.json.
 state_of() { jq -r ".$2" "$WORLD/run/$1/state.json"; }
 
+# kill_together PID…: so that none of them sees another die, however long it takes between the first and the last.
+kill_together() { kill -STOP "$@" && kill -KILL "$@"; }
+
 is_watched() { [ "$(state_of "$1" status)" = watching ] && is_running "$(state_of "$1" worker)"; }
 
 is_not_watched() { [ ! -e "$WORLD/run/$1" ]; }
