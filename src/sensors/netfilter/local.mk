@@ -14,7 +14,8 @@ libsensorsnf_a_SOURCES = \
 	%D%/nfsock.c %D%/nfsock.h \
 	%D%/nsid.c %D%/nsid.h \
 	%D%/nft_batch.c %D%/nft_batch.h \
-	%D%/nft_rule.c %D%/nft_rule.h \
+	%D%/nft_deed.c \
+	%D%/nft_rule.c %D%/nft_rule.h %D%/nft_expr.h \
 	%D%/ruleset.c %D%/ruleset.h \
 	%D%/ruleset_group.c \
 	%D%/ruleset_parts.c \

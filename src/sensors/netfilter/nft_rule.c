@@ -1,8 +1,4 @@
-#include "sensors/netfilter/nft_rule.h"
-
-#include "base/mem.h"
-
-#include <stdio.h> /* before libnftnl, which forgets it */
+#include "sensors/netfilter/nft_expr.h"
 
 #include <arpa/inet.h>
 #include <libnftnl/expr.h>
@@ -10,42 +6,11 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_conntrack_tuple_common.h>
 #include <linux/netfilter/nf_tables.h>
-#include <linux/netfilter/xt_NFQUEUE.h>
 #include <linux/netlink.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Registers: keys of several parts stand in neighbouring ones, 4 bytes each. */
-#define REG NFT_REG32_00
-#define REG_AT(n) (NFT_REG32_00 + (n))
-
-static struct nftnl_expr *put(struct nftnl_rule *r, const char *name)
-{
-    struct nftnl_expr *e = nftnl_expr_alloc(name);
-
-    if (!e) /* out of memory: base/mem.h */
-        abort();
-    nftnl_rule_add_expr(r, e);
-    return e;
-}
-
 /* ---- loads ---- */
-
-static void meta(struct nftnl_rule *r, uint32_t key, uint32_t reg)
-{
-    struct nftnl_expr *e = put(r, "meta");
-
-    nftnl_expr_set_u32(e, NFTNL_EXPR_META_KEY, key);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_META_DREG, reg);
-}
-
-static void ct(struct nftnl_rule *r, uint32_t key)
-{
-    struct nftnl_expr *e = put(r, "ct");
-
-    nftnl_expr_set_u32(e, NFTNL_EXPR_CT_KEY, key);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_CT_DREG, REG);
-}
 
 static void ct_original(struct nftnl_rule *r, uint32_t key)
 {
@@ -54,42 +19,6 @@ static void ct_original(struct nftnl_rule *r, uint32_t key)
     nftnl_expr_set_u32(e, NFTNL_EXPR_CT_KEY, key);
     nftnl_expr_set_u8(e, NFTNL_EXPR_CT_DIR, IP_CT_DIR_ORIGINAL);
     nftnl_expr_set_u32(e, NFTNL_EXPR_CT_DREG, REG);
-}
-
-static void payload(struct nftnl_rule *r, uint32_t base, uint32_t offset, uint32_t len, uint32_t reg)
-{
-    struct nftnl_expr *e = put(r, "payload");
-
-    nftnl_expr_set_u32(e, NFTNL_EXPR_PAYLOAD_BASE, base);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_PAYLOAD_OFFSET, offset);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_PAYLOAD_LEN, len);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_PAYLOAD_DREG, reg);
-}
-
-/* Keeps these bits, and turns those of flip. */
-static void bitwise(struct nftnl_rule *r, uint32_t reg, const void *keep, const void *flip, uint32_t len)
-{
-    struct nftnl_expr *e = put(r, "bitwise");
-
-    nftnl_expr_set_u32(e, NFTNL_EXPR_BITWISE_SREG, reg);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_BITWISE_DREG, reg);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_BITWISE_LEN, len);
-    nftnl_expr_set(e, NFTNL_EXPR_BITWISE_MASK, keep, len);
-    nftnl_expr_set(e, NFTNL_EXPR_BITWISE_XOR, flip, len);
-}
-
-static void mask(struct nftnl_rule *r, uint32_t reg, const void *bits, uint32_t len)
-{
-    static const uint8_t zero[16];
-
-    bitwise(r, reg, bits, zero, len);
-}
-
-/* Of a mark that is loaded, only these bits; 0: all of it. */
-static void only(struct nftnl_rule *r, uint32_t of)
-{
-    if (of)
-        mask(r, REG, &of, sizeof(of));
 }
 
 /* ---- questions about what was loaded ---- */
@@ -242,14 +171,6 @@ static void far_end(struct nftnl_rule *r, bool six, bool leaving)
     payload(r, NFT_PAYLOAD_TRANSPORT_HEADER, leaving ? 0 : 2, 2, REG_AT(after + 2));
 }
 
-static void fill(struct nftnl_rule *r, uint32_t reg, const void *data, uint32_t len)
-{
-    struct nftnl_expr *e = put(r, "immediate");
-
-    nftnl_expr_set_u32(e, NFTNL_EXPR_IMM_DREG, reg);
-    nftnl_expr_set(e, NFTNL_EXPR_IMM_DATA, data, len);
-}
-
 /* Nothing but these bytes: its lengths are those of the headers and the message. */
 static void query(struct nftnl_rule *r, bool six, uint32_t len, const char *set)
 {
@@ -273,141 +194,6 @@ static void query(struct nftnl_rule *r, bool six, uint32_t len, const char *set)
                 rest < ST_QUERY_PIECE ? rest : ST_QUERY_PIECE, REG_AT(after + 2));
         in(r, set);
     }
-}
-
-static void remember(struct nftnl_rule *r, const struct st_step *s)
-{
-    struct nftnl_expr *e = put(r, "dynset");
-
-    nftnl_expr_set_u32(e, NFTNL_EXPR_DYNSET_SREG_KEY, REG);
-    nftnl_expr_set_str(e, NFTNL_EXPR_DYNSET_SET_NAME, s->name);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_DYNSET_OP, s->is == ST_RENEW ? NFT_DYNSET_OP_UPDATE : NFT_DYNSET_OP_ADD);
-    nftnl_expr_set_u64(e, NFTNL_EXPR_DYNSET_TIMEOUT, s->value);
-}
-
-/* ---- deeds ---- */
-
-static void immediate(struct nftnl_rule *r, uint32_t value)
-{
-    struct nftnl_expr *e = put(r, "immediate");
-
-    nftnl_expr_set_u32(e, NFTNL_EXPR_IMM_DREG, REG);
-    nftnl_expr_set(e, NFTNL_EXPR_IMM_DATA, &value, sizeof(value));
-}
-
-/* From the register. */
-static void store_meta(struct nftnl_rule *r, uint32_t key)
-{
-    struct nftnl_expr *e = put(r, "meta");
-
-    nftnl_expr_set_u32(e, NFTNL_EXPR_META_KEY, key);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_META_SREG, REG);
-}
-
-static void set_meta(struct nftnl_rule *r, uint32_t key, uint32_t value)
-{
-    immediate(r, value);
-    store_meta(r, key);
-}
-
-static void store_ct(struct nftnl_rule *r, uint32_t key)
-{
-    struct nftnl_expr *e = put(r, "ct");
-
-    nftnl_expr_set_u32(e, NFTNL_EXPR_CT_KEY, key);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_CT_SREG, REG);
-}
-
-static void set_ct(struct nftnl_rule *r, uint32_t key, uint32_t value)
-{
-    immediate(r, value);
-    store_ct(r, key);
-}
-
-/* What is in the register gets this value in these bits, and keeps all others. */
-static void replace(struct nftnl_rule *r, uint32_t of, uint32_t value)
-{
-    uint32_t others = ~of;
-
-    bitwise(r, REG, &others, &value, sizeof(others));
-}
-
-static void set_mark(struct nftnl_rule *r, uint32_t value, uint32_t of)
-{
-    if (!of) {
-        set_meta(r, NFT_META_MARK, value);
-        return;
-    }
-    meta(r, NFT_META_MARK, REG);
-    replace(r, of, value);
-    store_meta(r, NFT_META_MARK);
-}
-
-static void set_ct_mark(struct nftnl_rule *r, uint32_t value, uint32_t of)
-{
-    if (!of) {
-        set_ct(r, NFT_CT_MARK, value);
-        return;
-    }
-    ct(r, NFT_CT_MARK);
-    replace(r, of, value);
-    store_ct(r, NFT_CT_MARK);
-}
-
-static void copy_mark(struct nftnl_rule *r)
-{
-    meta(r, NFT_META_MARK, REG);
-    store_ct(r, NFT_CT_MARK);
-}
-
-static void verdict(struct nftnl_rule *r, uint32_t code, const char *chain)
-{
-    struct nftnl_expr *e = put(r, "immediate");
-
-    nftnl_expr_set_u32(e, NFTNL_EXPR_IMM_DREG, NFT_REG_VERDICT);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_IMM_VERDICT, code);
-    if (chain)
-        nftnl_expr_set_str(e, NFTNL_EXPR_IMM_CHAIN, chain);
-}
-
-static void queue(struct nftnl_rule *r, uint32_t number, bool bypass)
-{
-    struct nftnl_expr *e = put(r, "queue");
-
-    nftnl_expr_set_u16(e, NFTNL_EXPR_QUEUE_NUM, (uint16_t)number);
-    nftnl_expr_set_u16(e, NFTNL_EXPR_QUEUE_TOTAL, 1);
-    nftnl_expr_set_u16(e, NFTNL_EXPR_QUEUE_FLAGS, bypass ? NFT_QUEUE_FLAG_BYPASS : 0);
-}
-
-static void queue_xt(struct nftnl_rule *r, uint32_t number, bool bypass)
-{
-    struct nftnl_expr *e = put(r, "target");
-    /* The kernel wants it as long as its alignment makes it; libnftnl keeps and frees it. */
-    size_t size = (sizeof(struct xt_NFQ_info_v3) + 7) / 8 * 8;
-    struct xt_NFQ_info_v3 *info = st_xcalloc(1, size);
-
-    info->queuenum = (uint16_t)number;
-    info->queues_total = 1;
-    info->flags = bypass ? NFQ_FLAG_BYPASS : 0;
-    nftnl_expr_set_str(e, NFTNL_EXPR_TG_NAME, "NFQUEUE");
-    nftnl_expr_set_u32(e, NFTNL_EXPR_TG_REV, 3);
-    nftnl_expr_set(e, NFTNL_EXPR_TG_INFO, info, (uint32_t)size);
-}
-
-static void reject(struct nftnl_rule *r, uint32_t type, uint8_t code)
-{
-    struct nftnl_expr *e = put(r, "reject");
-
-    nftnl_expr_set_u32(e, NFTNL_EXPR_REJECT_TYPE, type);
-    nftnl_expr_set_u8(e, NFTNL_EXPR_REJECT_CODE, code);
-}
-
-static void log_frame(struct nftnl_rule *r, uint32_t group, uint32_t bytes)
-{
-    struct nftnl_expr *e = put(r, "log");
-
-    nftnl_expr_set_u16(e, NFTNL_EXPR_LOG_GROUP, (uint16_t)group);
-    nftnl_expr_set_u32(e, NFTNL_EXPR_LOG_SNAPLEN, bytes);
 }
 
 /* ---- rows ---- */
@@ -497,29 +283,6 @@ static void ask_more(struct nftnl_rule *r, const struct st_step *s)
     }
 }
 
-static void act(struct nftnl_rule *r, const struct st_step *s)
-{
-    switch ((int)s->is) {
-    case ST_SET_MARK: set_mark(r, s->value, s->mask); break;
-    case ST_SET_PRIORITY: set_meta(r, NFT_META_PRIORITY, s->value); break;
-    case ST_SET_CT_MARK: set_ct_mark(r, s->value, s->mask); break;
-    case ST_SET_CT_EVENTS: set_ct(r, NFT_CT_EVENTMASK, s->value); break;
-    case ST_SET_CT_FROM_MARK: copy_mark(r); break;
-    case ST_NOT_TRACKED: put(r, "notrack"); break;
-    case ST_REMEMBER:
-    case ST_RENEW: remember(r, s); break;
-    case ST_COUNT: put(r, "counter"); break;
-    case ST_LOG: log_frame(r, s->value, s->mask); break;
-    case ST_ACCEPT: verdict(r, NF_ACCEPT, NULL); break;
-    case ST_DROP: verdict(r, NF_DROP, NULL); break;
-    case ST_GOTO: verdict(r, (uint32_t)NFT_GOTO, s->name); break;
-    case ST_QUEUE: queue(r, s->value, s->mask); break;
-    case ST_QUEUE_XT: queue_xt(r, s->value, s->mask); break;
-    case ST_RESET: reject(r, NFT_REJECT_TCP_RST, 0); break;
-    case ST_UNREACHABLE: reject(r, NFT_REJECT_ICMPX_UNREACH, NFT_REJECT_ICMPX_PORT_UNREACH); break;
-    }
-}
-
 void st_nft_rule_add(struct st_nft_batch *b, const struct st_nft_place *at, const char *chain,
                      const struct st_step *steps, uint8_t need)
 {
@@ -534,7 +297,7 @@ void st_nft_rule_add(struct st_nft_batch *b, const struct st_nft_place *at, cons
     for (; steps->is != ST_STEP_END; steps++) {
         ask(r, steps);
         ask_more(r, steps);
-        act(r, steps);
+        st_nft_act(r, steps);
     }
     nftnl_rule_nlmsg_build_payload(h, r);
     nftnl_rule_free(r);
