@@ -91,15 +91,12 @@ static void give_up_start(struct warden *w, const char *why)
 
 static void run_child(struct warden *w, int link, int errands, const struct st_loss *loss)
 {
-    int code;
-
     w->watch->errands = errands;
     st_close(&w->ready_fd);
     st_close(&w->epfd);
     st_close(&w->sigfd);
     st_close(&w->timerfd);
-    code = w->worker_main(w->watch, link, loss);
-    _exit(code);
+    _exit(w->worker_main(w->watch, link, loss));
 }
 
 static int spawn_worker(struct warden *w, const struct st_loss *loss)
@@ -440,9 +437,8 @@ static int open_fds(struct warden *w)
     w->epfd = epoll_create1(EPOLL_CLOEXEC);
     w->sigfd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     w->timerfd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (w->epfd < 0 || w->sigfd < 0 || w->timerfd < 0)
-        return -errno;
-    if (watch_fd(w, w->sigfd, EPOLLIN, EV_CHILD, EPOLL_CTL_ADD) < 0)
+    if (w->epfd < 0 || w->sigfd < 0 || w->timerfd < 0 ||
+        watch_fd(w, w->sigfd, EPOLLIN, EV_CHILD, EPOLL_CTL_ADD) < 0)
         return -errno;
     return watch_fd(w, w->timerfd, EPOLLIN, EV_TIMER, EPOLL_CTL_ADD);
 }
@@ -489,8 +485,8 @@ int st_warden_run(struct st_watch *watch, st_worker_main worker, const struct st
                        .errands = -1,
                        .ready_fd = starter->ready_fd};
 
-    if (watch->order.network.outside) /* before the worker, who is to have its socket */
-        w.outpost = st_outpost_start(&watch->outpost);
+    /* Before the worker, who is to have its socket. */
+    w.outpost = watch->order.network.outside ? st_outpost_start(&watch->outpost) : 0;
     if (w.outpost < 0 || open_fds(&w) < 0 || spawn_worker(&w, NULL) < 0)
         give_up_start(&w, "sandtrace-monitor: could not start the worker");
     if (!w.quit && (st_watch_has_met(watch) || await_container(&w, starter) == 0))
