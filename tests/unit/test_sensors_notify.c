@@ -139,8 +139,10 @@ static struct child child_of(int program, bool asks_before)
         send_fd(pair[1], "f", load_filter());
         if (asks_before)
             ask_when_told();
-        if (program >= 0)
+        if (program >= 0) {
             syscall(SYS_execveat, program, "", argv, envp, AT_EMPTY_PATH);
+            _exit(3);
+        }
         ask_when_told();
         _exit(0);
     }
@@ -168,11 +170,16 @@ static void announce(const struct child *c)
 
 static void lets_ask(struct child *c)
 {
+    siginfo_t end;
     int before = asked;
 
     assert_int_equal(write(c->tell, "x", 1), 1);
-    while (asked == before)
+    while (asked == before) {
+        end.si_pid = 0;
+        assert_int_equal(waitid(P_PID, (id_t)c->pid, &end, WEXITED | WNOHANG | WNOWAIT), 0);
+        assert_int_equal(end.si_pid, 0); /* it has ended without a question */
         st_notify_work(notify);
+    }
 }
 
 static void end(struct child *c)
