@@ -41,16 +41,6 @@ switches() { sed -n 's/^voluntary_ctxt_switches:\s*//p' "/proc/$(cat "$NOTES/box
 switches_more_than() { [ "$(switches)" -gt "$1" ]; }
 goes_on() { retry_until switches_more_than "$(($(switches) + 20))"; }
 
-# kill_both: worker and warden.
-kill_both() {
-    local worker warden
-    worker=$(state_of "$(id_of box)" worker) warden=$(state_of "$(id_of box)" warden)
-    kill_together "$warden" "$worker"
-    now
-    retry_until has_ended "$worker"
-    thaw_cgroups_of_world
-} 2>>"$NOTES/kill.log"
-
 # What nobody is left to clear away.
 clear_what_is_dead() {
     plain_runc delete --force "$(id_of box)"

@@ -428,15 +428,6 @@ start_pulse() {
 }
 pulses="src host $host4 and port $sink"
 
-kill_both() {
-    local worker warden
-    worker=$(state_of "$(id_of box)" worker) warden=$(state_of "$(id_of box)" warden)
-    kill_together "$warden" "$worker"
-    now
-    retry_until has_ended "$worker"
-    thaw_cgroups_of_world
-} 2>>"$NOTES/kill.log"
-
 # goes_on: the program runs, whatever becomes of its packets.
 switches() { sed -n 's/^voluntary_ctxt_switches:\s*//p' "/proc/$(cat "$NOTES/box.pid")/status"; }
 switches_more_than() { [ "$(switches)" -gt "$1" ]; }

@@ -357,6 +357,16 @@ box4=10.77.0.2 box6=fd77::2
 inside() { runtime exec "$(id_of box)" "$@"; }
 plainly_inside() { plain_runc exec "$(id_of box)" "$@"; }
 
+# kill_both: worker and warden of the box, whose processes go on; says when.
+kill_both() {
+    local worker warden
+    worker=$(state_of "$(id_of box)" worker) warden=$(state_of "$(id_of box)" warden)
+    kill_together "$warden" "$worker"
+    now
+    retry_until has_ended "$worker"
+    thaw_cgroups_of_world
+} 2>>"$NOTES/kill.log"
+
 # remove_box: it ends, its trace is complete, and nothing keeps its namespace.
 remove_box() {
     runtime delete --force "$(id_of box)"
