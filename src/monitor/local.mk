@@ -6,6 +6,7 @@ libmonitor_a_SOURCES = \
 	%D%/answers_engine.c \
 	%D%/answers_listen.c \
 	%D%/askings.c %D%/askings.h \
+	%D%/boundary.c %D%/boundary.h \
 	%D%/bus.c %D%/bus.h \
 	%D%/busdir.c %D%/busdir.h \
 	%D%/commission.c %D%/commission.h \
@@ -20,6 +21,7 @@ libmonitor_a_SOURCES = \
 	%D%/guards.c %D%/guards.h \
 	%D%/hands.c %D%/hands.h \
 	%D%/home.c %D%/home.h \
+	%D%/inquiry.h \
 	%D%/keeper.c %D%/keeper.h \
 	%D%/kept.c %D%/kept.h \
 	%D%/late.c %D%/late.h \

@@ -2,38 +2,13 @@
 #include "monitor/mutations.h"
 
 #include "base/clock.h"
-#include "policy/rule.h"
-#include "sensors/change.h"
+#include "monitor/boundary.h"
+#include "monitor/inquiry.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <sched.h>
-#include <seccomp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
-
-#if defined(__x86_64__)
-#define NATIVE_ARCH AUDIT_ARCH_X86_64
-#define FOREIGN_NR 0x40000000 /* x32 */
-#elif defined(__aarch64__)
-#define NATIVE_ARCH AUDIT_ARCH_AARCH64
-#define FOREIGN_NR 0x40000000
-#endif
-
-/* One notification on its way. */
-struct inquiry {
-    struct st_mutations *m;
-    struct st_filter *filter;
-    const struct seccomp_notif *asked;
-    int64_t seen_ns;
-    struct st_event ev;
-    struct st_change change;
-    char number[24]; /* of a syscall without a name */
-};
 
 /* ---- answering ---- */
 
@@ -153,13 +128,13 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
 
 /* ---- judging ---- */
 
-static void fill_event(struct inquiry *q, enum st_event_type type)
+void st_inquiry_fill(struct st_inquiry *q, enum st_event_type type)
 {
     q->ev = (struct st_event){
         .type = type, .tier = ST_TIER_KERNEL, .wall_us = st_now_wall_us(), .process = q->m->facts.process};
 }
 
-static struct st_operation ask_for(struct inquiry *q, int error)
+static struct st_operation ask_for(struct st_inquiry *q, int error)
 {
     struct st_asking *a = st_asking_new(q->filter, q->asked);
 
@@ -181,7 +156,7 @@ static void keep_if_held(struct st_mutations *m)
         rest(m);
 }
 
-static void judge(struct inquiry *q, int error)
+void st_inquiry_judge(struct st_inquiry *q, int error)
 {
     struct st_operation op = ask_for(q, error);
 
@@ -189,7 +164,7 @@ static void judge(struct inquiry *q, int error)
     keep_if_held(q->m);
 }
 
-static void refuse_outright(struct inquiry *q, const char *reason)
+void st_inquiry_refuse(struct st_inquiry *q, const char *reason)
 {
     struct st_operation op = ask_for(q, EPERM);
 
@@ -197,8 +172,7 @@ static void refuse_outright(struct inquiry *q, const char *reason)
     keep_if_held(q->m);
 }
 
-/* The same use as one that is held, or was decided while nobody waited? Then there is nothing to judge. */
-static bool settle_again(struct inquiry *q)
+bool st_inquiry_settle_again(struct st_inquiry *q)
 {
     struct st_askings *all = &q->m->askings;
 
@@ -216,60 +190,9 @@ static bool settle_again(struct inquiry *q)
     return false;
 }
 
-/* ---- syscalls that are no mutation ---- */
-
-static bool policy_names(const struct st_policy *policy, const char *name)
-{
-    const struct st_rule *rules;
-    size_t n = st_policy_rules(policy, &rules);
-
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; rules[i].type == ST_RULE_SYSCALL && k < rules[i].n_names; k++)
-            if (strcmp(rules[i].names[k], name) == 0)
-                return true;
-    return false;
-}
-
-static bool makes_namespace(const struct seccomp_data *call, unsigned which)
-{
-    return (call->nr == SYS_clone || call->nr == SYS_unshare) && (call->args[0] & which);
-}
-
-static bool gets_around(const struct seccomp_data *call)
-{
-    unsigned bit;
-
-    for (size_t i = 0; (bit = st_namespace_at(i)) != 0; i++)
-        if (makes_namespace(call, bit))
-            return true;
-    return st_bypass_by_nr(call->nr) != NULL;
-}
-
-static void take_syscall(struct inquiry *q)
-{
-    const struct seccomp_data *call = &q->asked->data;
-    const struct st_pipeline *p = q->m->pipeline;
-    char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, call->nr);
-
-    snprintf(q->number, sizeof(q->number), "%d", call->nr);
-    fill_event(q, ST_EV_SYSCALL);
-    q->ev.sys.name = st_str(name ? name : q->number);
-    if (settle_again(q))
-        ;
-    else if (call->arch != NATIVE_ARCH || (call->nr & FOREIGN_NR))
-        refuse_outright(q, "a syscall of another architecture can't be watched");
-    else if (p->watch->order.floor && !p->watch->order.landlock_abi && makes_namespace(call, CLONE_NEWUSER))
-        refuse_outright(q, "in a user namespace of its own it could mount the floor away");
-    else if (gets_around(call) && !policy_names(p->policy, q->ev.sys.name.p))
-        refuse_outright(q, "it gets around what is watched, and no rule of the policy speaks of it");
-    else
-        judge(q, EPERM);
-    free(name);
-}
-
 /* ---- mutations ---- */
 
-static void take_change(struct inquiry *q)
+static void take_change(struct st_inquiry *q)
 {
     struct st_mutations *m = q->m;
     struct st_event opened; /* as the kernel is going to name it */
@@ -286,22 +209,22 @@ static void take_change(struct inquiry *q)
         st_filter_answer(q->filter, q->asked->id, q->change.error);
         return;
     }
-    fill_event(q, ST_EV_FILESYSTEM);
+    st_inquiry_fill(q, ST_EV_FILESYSTEM);
     q->ev.fs = q->change.fs;
     opened = q->ev;
     if (m->guards)
         st_guards_name(m->guards, &q->ev);
-    if (settle_again(q))
+    if (st_inquiry_settle_again(q))
         return;
     if (m->request.what->kind == ST_MUT_OPEN)
         st_opened_judge(&m->opened, (pid_t)q->asked->pid, &opened);
-    judge(q, EACCES);
+    st_inquiry_judge(q, EACCES);
 }
 
 /* An fd that we handed in is known by its object. That it may be written was approved: its size is part of
  * that.
  */
-static void know_handed(struct inquiry *q)
+static void know_handed(struct st_inquiry *q)
 {
     struct st_ev_filesystem *fs = &q->change.fs;
     struct st_str path = st_opened_path(&q->m->opened, fs->dev, fs->ino);
@@ -312,7 +235,7 @@ static void know_handed(struct inquiry *q)
     q->change.is = fs->op == ST_FS_MODIFY ? ST_CHANGE_NOTHING : ST_CHANGE_EVENT;
 }
 
-static void take_mutation(struct inquiry *q)
+static void take_mutation(struct st_inquiry *q)
 {
     struct st_mutations *m = q->m;
     pid_t tid = (pid_t)q->asked->pid;
@@ -337,17 +260,17 @@ static void take_mutation(struct inquiry *q)
 static bool take(void *ctx, struct st_filter *f, const struct seccomp_notif *asked)
 {
     struct st_mutations *m = ctx;
-    struct inquiry q = {.m = m, .filter = f, .asked = asked, .seen_ns = st_now_mono_ns()};
+    struct st_inquiry q = {.m = m, .filter = f, .asked = asked, .seen_ns = st_now_mono_ns()};
 
     if (!st_process_read((pid_t)asked->pid, &m->members, &m->facts))
         return true; /* gone */
     if (st_filter_sets_up(f, m->facts.leader)) {
         m->setup_uses++;
         st_filter_answer(f, asked->id, 0);
-    } else if (asked->data.arch == NATIVE_ARCH && st_mutation_by_nr(asked->data.nr)) {
+    } else if (asked->data.arch == ST_NATIVE_ARCH && st_mutation_by_nr(asked->data.nr)) {
         take_mutation(&q);
     } else {
-        take_syscall(&q);
+        st_boundary_take(&q);
     }
     return !m->resting;
 }
