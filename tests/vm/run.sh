@@ -41,7 +41,7 @@ pack_tools() {
 payload=$(mktemp -d)
 trap 'rm -rf "$payload"' EXIT
 mkdir -p "$payload"/{src,build/tests,lib}
-cp -a "$src/tests" "$src/policies" "$src/contrib" "$payload/src/"
+cp -a "$src/tests" "$src/policies" "$src/contrib" "$src/docs" "$payload/src/"
 rm -rf "$payload"/src/tests/fuzz "$payload"/src/tests/unit
 cp "$build"/sandtrace{,-runtime,-hook,-monitor} "$payload/build/"
 mkdir -p "$payload/build/tests/attack" "$payload/build/hooks"
