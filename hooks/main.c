@@ -27,6 +27,7 @@
 #include "oci/config_edit.h"
 #include "oci/facts.h"
 #include "oci/hook_edit.h"
+#include "oci/openings.h"
 #include "oci/select.h"
 #include "oci/state.h"
 #include "order.h"
@@ -129,6 +130,7 @@ static int make_order(const struct call *call, const struct st_config *config,
         return 0;
     st_oci_facts(oci, state->bundle, &facts);
     in.rootfs = rootfs;
+    in.opening = st_oci_opening(oci);
     in.net_admin = st_oci_grants(oci, "CAP_NET_ADMIN");
     in.net_raw = in.net_admin || st_oci_grants(oci, "CAP_NET_RAW");
     if (st_bundle_rootfs(oci, state->bundle, rootfs, err) < 0 ||

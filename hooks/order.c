@@ -65,6 +65,35 @@ static void write_network(struct st_jw *w, const struct st_order_input *in)
     st_jw_end(w, '}');
 }
 
+/* What it may reach though it is the machine's, and where ours lies. */
+static void write_reach(struct st_jw *w, const struct st_order_input *in)
+{
+    const struct st_config *c = in->config;
+    const char *const kept[] = {c->file, c->hook, c->log_dir, c->monitor};
+
+    st_jw_key(w, "reach");
+    st_jw_object(w);
+    st_jw_kstr(w, "devices", in->opening);
+    st_jw_key(w, "kept");
+    st_jw_array(w);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        if (kept[i])
+            st_jw_str(w, kept[i]);
+    for (char *const *dir = c->policy_dirs; *dir; dir++)
+        st_jw_str(w, *dir);
+    st_jw_end(w, ']');
+    st_jw_kbool(w, "let_devices", c->host_devices == ST_LET);
+    st_jw_kbool(w, "let_engine", c->engine_socket == ST_LET);
+    st_jw_kbool(w, "let_groups", c->cgroup_write == ST_LET);
+    st_jw_kbool(w, "let_pids", c->host_pid == ST_LET);
+    st_jw_key(w, "secret");
+    st_jw_array(w);
+    st_jw_str(w, c->key_dir);
+    st_jw_str(w, c->state_dir);
+    st_jw_end(w, ']');
+    st_jw_end(w, '}');
+}
+
 void st_order_write(struct st_buf *out, const struct st_order_input *in)
 {
     const struct st_config *c = in->config;
@@ -102,6 +131,7 @@ void st_order_write(struct st_buf *out, const struct st_order_input *in)
     st_jw_kint(&w, "pid", in->state->pid);
     st_jw_kstr(&w, "policy", sel->policy);
     write_dirs(&w, c->policy_dirs);
+    write_reach(&w, in);
     st_jw_kstr(&w, "rootfs", in->rootfs);
     st_jw_kint(&w, "rotate_bytes", c->trace_rotate);
     write_sinks(&w, c);

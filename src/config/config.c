@@ -71,6 +71,10 @@ static const struct key keys[] = {
     {"inner_names", CHOICE, AT(inner_names), "refuse", &refusals, NULL},
     {"host_network", CHOICE, AT(host_network), "refuse", &host_networks, NULL},
     {"net_admin", CHOICE, AT(net_admin), "refuse", &net_admins, NULL},
+    {"host_pid", CHOICE, AT(host_pid), "refuse", &refusals, NULL},
+    {"cgroup_write", CHOICE, AT(cgroup_write), "refuse", &refusals, NULL},
+    {"engine_socket", CHOICE, AT(engine_socket), "refuse", &refusals, NULL},
+    {"host_devices", CHOICE, AT(host_devices), "refuse", &refusals, NULL},
     {"dead_man_switch", BOOL, AT(dead_man_switch), "true", NULL, NULL},
     {"hook_timeout", WAIT, AT(hook_timeout_ms), "30s", NULL, NULL},
 };

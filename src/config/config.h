@@ -44,6 +44,10 @@ struct st_config {
     enum st_refusal inner_names;       /* that lead to addresses of private networks */
     enum st_host_network host_network; /* of containers whose policy limits their network */
     enum st_net_admin net_admin;       /* likewise; outside: they are held at the other end of their cables */
+    enum st_refusal host_pid;          /* of containers that see the host's processes */
+    enum st_refusal cgroup_write;      /* that could thaw themselves, or leave their group */
+    enum st_refusal engine_socket;     /* that could have an engine start others */
+    enum st_refusal host_devices;      /* that could write the machine's disks, memory or settings */
     char **resolvers;                  /* NULL-terminated; NULL: those of the container's resolv.conf */
     int64_t worker_grace_ms, hook_timeout_ms;
     int64_t trace_rotate; /* bytes; 0: never */

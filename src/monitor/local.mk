@@ -52,6 +52,7 @@ libmonitor_a_SOURCES = \
 	%D%/perform.c \
 	%D%/pipeline.c %D%/pipeline.h %D%/pipeline_private.h \
 	%D%/pipeline_decide.c \
+	%D%/reach.c %D%/reach.h \
 	%D%/record.c %D%/record.h \
 	%D%/ring.c %D%/ring.h \
 	%D%/sealed.c %D%/sealed.h \

@@ -62,6 +62,27 @@ static void read_network(const struct st_json_node *network, struct st_order_net
     read_list(st_json_get(network, "resolvers"), &out->resolvers, &out->n_resolvers);
 }
 
+static const char **read_places(const struct st_json_node *list)
+{
+    const char **places = NULL;
+    size_t n = 0;
+
+    read_list(list, &places, &n);
+    places[n] = NULL;
+    return places;
+}
+
+static void read_reach(const struct st_json_node *reach, struct st_order_reach *out)
+{
+    out->devices = st_json_str(st_json_get(reach, "devices"), NULL);
+    out->secret = read_places(st_json_get(reach, "secret"));
+    out->kept = read_places(st_json_get(reach, "kept"));
+    out->let_pids = st_json_true(st_json_get(reach, "let_pids"));
+    out->let_groups = st_json_true(st_json_get(reach, "let_groups"));
+    out->let_engine = st_json_true(st_json_get(reach, "let_engine"));
+    out->let_devices = st_json_true(st_json_get(reach, "let_devices"));
+}
+
 static int read_types(const struct st_json_node *list, uint32_t *out, struct st_error *err)
 {
     st_json_each (item, list) {
@@ -120,6 +141,7 @@ static int read_members(const struct st_json_node *root, struct st_order *o, str
     read_list(st_json_get(root, "policy_dirs"), &o->policy_dirs, &o->n_policy_dirs);
     read_floor(st_json_get(root, "floor"), o);
     read_network(st_json_get(root, "network"), &o->network);
+    read_reach(st_json_get(root, "reach"), &o->reach);
     if (read_sinks(st_json_get(root, "sinks"), o, err) < 0)
         return -err->errnum;
     o->listener = string_of(root, "listener", false, err);
@@ -162,6 +184,8 @@ void st_order_free(struct st_order *o)
     free(o->landlock_rules);
     free(o->sinks);
     free(o->network.resolvers);
+    free(o->reach.secret);
+    free(o->reach.kept);
     st_json_free(o->doc);
     free(o->text);
     *o = (struct st_order){0};

@@ -65,6 +65,13 @@ struct st_order {
         size_t n_resolvers;
     } network;
 
+    struct st_order_reach {
+        const char *devices; /* what its devices and settings open of the machine, in words; NULL: nothing */
+        const char **secret; /* places of ours that it must not even read; NULL-terminated */
+        const char **kept;   /* that it must not write; NULL-terminated */
+        bool let_pids, let_groups, let_engine, let_devices; /* though it could get around the watch by them */
+    } reach;
+
     struct st_json_doc *doc; /* owns the strings */
     char *text;
 };

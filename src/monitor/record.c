@@ -57,6 +57,8 @@ static void write_sensors(struct st_jw *w, const struct st_watch *watch, const s
     write_changes(w, &watch->order, audit);
     write_sensor(w, "network", strcmp(facts->network, "on") == 0 ? "netfilter" : "none", facts->network,
                  facts->network_detail);
+    if (!watch->order.light)
+        write_sensor(w, "reach", "mounts", facts->reach ? "degraded" : "on", facts->reach);
     st_jw_end(w, ']');
 }
 

@@ -16,6 +16,7 @@ struct st_policy_facts {
 struct st_start_facts {
     pid_t worker;
     const char *files;                    /* what of the file systems is watched; NULL: nothing */
+    const char *reach;                    /* what it can reach past the watch; NULL: nothing */
     const char *network, *network_detail; /* "on", "joined" (another monitor judges), "degraded", "off" */
 };
 

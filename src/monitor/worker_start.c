@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "monitor/kept.h"
 #include "monitor/link.h"
+#include "monitor/reach.h"
 #include "monitor/worker_private.h"
 
 #include <errno.h>
@@ -193,6 +194,7 @@ int st_worker_record_start(struct st_worker *w, struct st_error *err)
     st_record_start(
         &payload, w->watch, &facts,
         &(struct st_start_facts){.worker = getpid(),
+                                 .reach = w->reach.len ? st_buf_cstr(&w->reach) : NULL,
                                  .files = w->watch->fan >= 0 ? st_buf_cstr(&w->files.watched) : NULL,
                                  .network = network_state(&w->network),
                                  .network_detail = w->network.detail});
@@ -265,6 +267,14 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     return 0;
 }
 
+/* Of a container that runs already it is known. */
+static int check_reach(struct st_worker *w, struct st_error *err)
+{
+    if (w->loss || w->watch->order.light)
+        return 0;
+    return st_reach_check(w->watch, st_policy_mode(w->pipeline.policy) == ST_MODE_ENFORCE, &w->reach, err);
+}
+
 void st_worker_open_bus(struct st_worker *w)
 {
     const struct st_order *o = &w->watch->order;
@@ -284,7 +294,7 @@ int st_worker_open(struct st_worker *w, struct st_error *err)
 
     w->pipeline.policy = settle(loaded, &w->watch->order);
     st_policy_unref(loaded);
-    if (open_trace(w, err) < 0 || open_sensors(w, err) < 0 ||
+    if (check_reach(w, err) < 0 || open_trace(w, err) < 0 || open_sensors(w, err) < 0 ||
         st_control_open(&w->control, w->watch->state.dirfd, w->watch->order.control_gid, w->watch->order.id,
                         err) < 0)
         return -err->errnum;

@@ -9,6 +9,7 @@ liboci_a_SOURCES = \
 	%D%/hook_edit.c %D%/hook_edit.h \
 	%D%/landlock_edit.c %D%/landlock_edit.h \
 	%D%/landlock_words.h \
+	%D%/openings.c %D%/openings.h \
 	%D%/record.c %D%/record.h \
 	%D%/runtime.c %D%/runtime.h \
 	%D%/seccomp_edit.c %D%/seccomp_edit.h \

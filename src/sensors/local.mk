@@ -3,6 +3,7 @@ noinst_LIBRARIES += libsensors.a
 libsensors_a_SOURCES = \
 	%D%/access.c %D%/access.h \
 	%D%/change.c %D%/change.h \
+	%D%/exposure.c %D%/exposure.h \
 	%D%/fan.c %D%/fan.h \
 	%D%/guarded.c %D%/guarded.h \
 	%D%/lifecycle.c %D%/lifecycle.h \
@@ -10,6 +11,7 @@ libsensors_a_SOURCES = \
 	%D%/notify.c %D%/notify.h \
 	%D%/notify_socket.c %D%/notify_socket.h \
 	%D%/own_mounts.c %D%/own_mounts.h \
+	%D%/places.c %D%/places.h \
 	%D%/process.c %D%/process.h \
 	%D%/process_cache.c %D%/process_cache.h \
 	%D%/raw_reply.c %D%/raw_reply.h \

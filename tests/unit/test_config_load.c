@@ -90,6 +90,8 @@ static void an_empty_file_gives_the_defaults(void **state)
         assert_true(c->network && c->dead_man_switch);
         assert_true(c->host_network == ST_HOST_REFUSE && c->inner_names == ST_REFUSE);
         assert_int_equal(c->net_admin, ST_NET_ADMIN_REFUSE);
+        assert_true(c->host_pid == ST_REFUSE && c->cgroup_write == ST_REFUSE);
+        assert_true(c->engine_socket == ST_REFUSE && c->host_devices == ST_REFUSE);
         assert_null(c->resolvers);
     }
 }
@@ -106,6 +108,7 @@ static void every_key_is_taken(void **state)
               "  - to: exec:/bin/page\n    types: [security_pause, sensor]\n    only: refusals\n"
               "network: false\ndead_man_switch: false\nhost_network: cgroup\nnet_admin: "
               "outside\ninner_names: allow\n"
+              "host_pid: allow\ncgroup_write: allow\nengine_socket: allow\nhost_devices: allow\n"
               "resolvers: [10.0.0.53, 'fd00::53']\n");
 
     (void)state;
@@ -138,6 +141,8 @@ static void every_key_is_taken(void **state)
     assert_false(c->network || c->dead_man_switch);
     assert_true(c->host_network == ST_HOST_BY_GROUP && c->inner_names == ST_LET);
     assert_int_equal(c->net_admin, ST_NET_ADMIN_OUTSIDE);
+    assert_true(c->host_pid == ST_LET && c->cgroup_write == ST_LET);
+    assert_true(c->engine_socket == ST_LET && c->host_devices == ST_LET);
     assert_string_equal(c->resolvers[0], "10.0.0.53");
     assert_string_equal(c->resolvers[1], "fd00::53");
     assert_null(c->resolvers[2]);
@@ -145,13 +150,37 @@ static void every_key_is_taken(void **state)
 
 static void example_and_manual_name_every_key(void **state)
 {
-    static const char *const names[] = {
-        "runtime",       "hook",           "monitor",        "state_dir",         "log_dir",
-        "policy_dirs",   "key_dir",        "default_policy", "policy_paths",      "policy_from_env",
-        "allow_disable", "allow_unsigned", "control_group",  "on_worker_failure", "worker_grace",
-        "freezer",       "pod_sandbox",    "hook_timeout",   "on_trace_failure",  "trace_rotate",
-        "sinks",         "network",        "resolvers",      "inner_names",       "host_network",
-        "net_admin",     "dead_man_switch"};
+    static const char *const names[] = {"runtime",
+                                        "hook",
+                                        "monitor",
+                                        "state_dir",
+                                        "log_dir",
+                                        "policy_dirs",
+                                        "key_dir",
+                                        "default_policy",
+                                        "policy_paths",
+                                        "policy_from_env",
+                                        "allow_disable",
+                                        "allow_unsigned",
+                                        "control_group",
+                                        "on_worker_failure",
+                                        "worker_grace",
+                                        "freezer",
+                                        "pod_sandbox",
+                                        "hook_timeout",
+                                        "on_trace_failure",
+                                        "trace_rotate",
+                                        "sinks",
+                                        "network",
+                                        "resolvers",
+                                        "inner_names",
+                                        "host_network",
+                                        "net_admin",
+                                        "dead_man_switch",
+                                        "host_pid",
+                                        "cgroup_write",
+                                        "engine_socket",
+                                        "host_devices"};
     const char *srcdir = getenv("ST_SRCDIR");
     st_auto_free char *path = st_xasprintf("%s/contrib/sandtrace.yaml", srcdir ? srcdir : ".");
     st_auto_free char *manual = st_xasprintf("%s/docs/man/sandtrace.yaml.5.scd", srcdir ? srcdir : ".");

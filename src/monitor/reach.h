@@ -1,0 +1,11 @@
+/* reach: whether a container that is about to start could reach past its watch: to us, to its control group,
+ * to an engine, to the machine itself. Where it could, it does not start unless the configuration lets it; in
+ * audit mode that is only recorded. */
+#pragma once
+
+#include "base/buf.h"
+#include "monitor/watch.h"
+
+/* Before its files are watched. open: gets what it can reach, for the start record; stays empty where that is
+ * nothing. */
+int st_reach_check(const struct st_watch *w, bool enforce, struct st_buf *open, struct st_error *err);

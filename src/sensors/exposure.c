@@ -1,0 +1,220 @@
+/* exposure: see exposure.h. */
+#include "sensors/exposure.h"
+
+#include "base/cleanup.h"
+#include "base/mem.h"
+#include "sensors/marks.h"
+#include "sensors/places.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct look {
+    const struct st_exposure_order *order;
+    struct st_exposed *out;
+    struct st_mounts mounts, host;
+    struct st_places places;
+    const struct st_mount *mount; /* the one that is looked at */
+    int root;                     /* of the first process: still the machine's own */
+    bool own_users;               /* it has a user namespace of its own */
+};
+
+__attribute__((format(printf, 3, 4))) static void expose(struct look *l, enum st_exposure which,
+                                                         const char *format, ...)
+{
+    va_list ap;
+
+    if (l->out->what[which][0])
+        return;
+    va_start(ap, format);
+    vsnprintf(l->out->what[which], ST_EXPOSED_TEXT, format, ap);
+    va_end(ap);
+}
+
+/* Where the container will have the mount. */
+static const char *point_of(const struct look *l)
+{
+    const char *inner = l->mount->point + (l->order->rootfs[1] ? strlen(l->order->rootfs) : 0);
+
+    return *inner ? inner : "/";
+}
+
+static bool is_type(const struct st_mount *m, const char *type)
+{
+    return strcmp(m->type, type) == 0;
+}
+
+/* By the mount and by the file system: either may be read-only alone. */
+static bool is_writable(const struct st_mount *m)
+{
+    return !st_option_has(m->options, "ro") && !st_option_has(m->super, "ro");
+}
+
+/* ---- namespaces ---- */
+
+static bool shares(pid_t pid, const char *kind)
+{
+    char own_path[48], path[48];
+    struct stat own, theirs;
+
+    snprintf(own_path, sizeof(own_path), "/proc/self/ns/%s", kind);
+    snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, kind);
+    /* What can't be told counts as shared. */
+    return stat(own_path, &own) < 0 || stat(path, &theirs) < 0 ||
+           (own.st_dev == theirs.st_dev && own.st_ino == theirs.st_ino);
+}
+
+/* ---- procfs ---- */
+
+/* A file system of processes of which we are one. Of a part of it this can't be asked: then it counts where
+ * it is one that the machine has mounted. */
+static bool shows_us(const struct look *l, const struct st_mount *m)
+{
+    st_auto_fd fd = -1;
+    char text[16];
+
+    if (strcmp(m->root, "/") != 0) {
+        for (size_t i = 0; i < l->host.n; i++)
+            if (l->host.list[i].major == m->major && l->host.list[i].minor == m->minor)
+                return true;
+        return false;
+    }
+    fd = st_marks_open(l->root, m);
+    if (fd == -ESTALE)
+        return false; /* covered by another mount, which is looked at too */
+    return fd < 0 || readlinkat(fd, "self", text, sizeof(text)) >= 0 || errno != ENOENT;
+}
+
+/* ---- the kernel's own ---- */
+
+static bool is_kernels(const struct st_mount *m)
+{
+    static const char *const types[] = {"sysfs", "debugfs", "tracefs",  "securityfs", "configfs",
+                                        "bpf",   "pstore",  "efivarfs", "selinuxfs",  "binfmt_misc"};
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (is_type(m, types[i]))
+            return true;
+    return false;
+}
+
+static void look_at_kernel(struct look *l)
+{
+    const struct st_mount *m = l->mount;
+    bool writable = is_writable(m);
+
+    if (is_type(m, "proc") && shows_us(l, m))
+        expose(l, ST_EXPOSED_PIDS, "by its mount %s", point_of(l));
+    if ((is_type(m, "cgroup") || is_type(m, "cgroup2")) && writable)
+        expose(l, ST_EXPOSED_GROUPS, "%s (%s) is writable", point_of(l), m->type);
+    if (is_kernels(m) && writable && !l->own_users)
+        expose(l, ST_EXPOSED_KERNEL, "%s (%s) is writable", point_of(l), m->type);
+}
+
+/* ---- files of the machine ---- */
+
+enum { ENGINE, SECRET, KEPT };
+
+static void gather(struct look *l)
+{
+    for (const char *const *path = l->order->secret; *path; path++)
+        st_places_add(&l->places, &l->host, *path, SECRET);
+    for (const char *const *path = l->order->kept; *path; path++)
+        st_places_add(&l->places, &l->host, *path, KEPT);
+    st_places_add_engines(&l->places, &l->host, ENGINE);
+}
+
+static void look_for_places(struct look *l, const struct st_mount *m)
+{
+    for (size_t i = 0; i < l->places.n; i++) {
+        const struct st_place *p = &l->places.list[i];
+        bool within = st_place_in(p, m);
+
+        if (p->kind == ENGINE && within)
+            expose(l, ST_EXPOSED_ENGINE, "%s through its mount %s", p->name, point_of(l));
+        else if (p->kind == SECRET && (within || st_place_above(p, m)))
+            expose(l, ST_EXPOSED_US, "%s through its mount %s", p->name, point_of(l));
+        else if (p->kind == KEPT && is_writable(m) && (within || st_place_above(p, m)))
+            expose(l, ST_EXPOSED_US, "%s, and write it, through its mount %s", p->name, point_of(l));
+    }
+}
+
+/* The layers of an overlay are seen through it, under a device of its own. */
+static void look_through_overlay(struct look *l)
+{
+    for (const char *at = strstr(l->mount->super, "dir"); at; at = strstr(at + 1, "dir")) {
+        const char *list = strchr(at, '=');
+        st_auto_free char *layers = list ? st_xstrndup(list + 1, strcspn(list + 1, ",")) : NULL;
+        st_auto_places found = {0};
+        char *save = NULL;
+
+        for (char *dir = layers ? strtok_r(layers, ":", &save) : NULL; dir; dir = strtok_r(NULL, ":", &save))
+            if (dir[0] == '/')
+                st_places_add(&found, &l->host, dir, 0);
+        for (size_t i = 0; i < found.n; i++) {
+            struct st_mount layer = *l->mount;
+
+            layer.major = found.list[i].major;
+            layer.minor = found.list[i].minor;
+            layer.root = found.list[i].path;
+            layer.options = "ro"; /* what is written goes elsewhere */
+            look_for_places(l, &layer);
+        }
+    }
+}
+
+/* ---- all of it ---- */
+
+static bool is_containers(const struct look *l, const struct st_mount *m)
+{
+    size_t len = strlen(l->order->rootfs);
+
+    return len == 1 ||
+           (strncmp(m->point, l->order->rootfs, len) == 0 && (m->point[len] == '\0' || m->point[len] == '/'));
+}
+
+static void look_at_mounts(struct look *l)
+{
+    for (size_t i = 0; i < l->mounts.n; i++) {
+        l->mount = &l->mounts.list[i];
+        if (!is_containers(l, l->mount))
+            continue;
+        look_at_kernel(l);
+        if (st_marks_skip(l->mount))
+            continue;
+        look_for_places(l, l->mount);
+        if (is_type(l->mount, "overlay"))
+            look_through_overlay(l);
+    }
+}
+
+int st_exposure_find(const struct st_exposure_order *order, struct st_exposed *out, struct st_error *err)
+{
+    st_auto_fd root = -1;
+    struct look l = {.order = order, .out = out};
+    char path[32];
+
+    *out = (struct st_exposed){0};
+    snprintf(path, sizeof(path), "/proc/%d/root", (int)order->pid);
+    root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return st_fail_errno(err, "open %s", path);
+    l.root = root;
+    if (st_mounts_read(order->pid, &l.mounts, err) < 0 || st_mounts_read(0, &l.host, err) < 0) {
+        st_mounts_free(&l.mounts);
+        return -err->errnum;
+    }
+    l.own_users = !shares(order->pid, "user");
+    if (shares(order->pid, "pid"))
+        expose(&l, ST_EXPOSED_PIDS, "it shares their pid namespace");
+    gather(&l);
+    look_at_mounts(&l);
+    st_places_free(&l.places);
+    st_mounts_free(&l.mounts);
+    st_mounts_free(&l.host);
+    return 0;
+}

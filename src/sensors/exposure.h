@@ -1,0 +1,35 @@
+/* exposure: what of the machine a container can reach by its namespaces and mounts, as the kernel has them:
+ * looked at once, when its mounts are there and nothing of it runs yet. Names in a configuration prove
+ * nothing: a mount is known by its file system and its root in that.
+ *
+ * Must not be called once the container's mounts are marked. */
+#pragma once
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+enum st_exposure {
+    ST_EXPOSED_US,     /* it can reach files of ours */
+    ST_EXPOSED_PIDS,   /* it sees our processes */
+    ST_EXPOSED_GROUPS, /* it can write control groups: thaw itself, or leave */
+    ST_EXPOSED_ENGINE, /* it can reach who starts things outside */
+    ST_EXPOSED_KERNEL, /* it can write what the kernel keeps for the whole machine */
+    ST_EXPOSURES
+};
+
+struct st_exposure_order {
+    pid_t pid;                 /* of the container's first process */
+    const char *rootfs;        /* mounts at and below it are the container's */
+    const char *const *secret; /* places of ours that it must not even read; NULL-terminated */
+    const char *const *kept;   /* that it must not write; NULL-terminated */
+};
+
+#define ST_EXPOSED_TEXT 300
+
+struct st_exposed {
+    char what[ST_EXPOSURES][ST_EXPOSED_TEXT]; /* the first that was found; "": nothing */
+};
+
+int st_exposure_find(const struct st_exposure_order *order, struct st_exposed *out, struct st_error *err);

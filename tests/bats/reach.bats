@@ -1,0 +1,165 @@
+#!/usr/bin/env bats
+# What a container could reach past its watch: the monitor, its own control
+# group, an engine, the machine. It does not start so, unless the configuration
+# lets it; in audit mode it does, and the trace says what is open.
+# shellcheck disable=SC2154,SC2016 # words of bats and the libraries; scripts that run elsewhere
+bats_require_minimum_version 1.5.0
+load lib/world
+load lib/engines
+load lib/control
+load lib/attack
+
+setup_file() {
+    make_world
+    write_scope_policy refused "$refusing"
+    write_scope_policy bare "$refusing" 'floor: off'
+    write_scope_policy held "$holding"
+    configure default_policy refused
+    start_engines
+    mkdir "$WORLD/engine"
+    start_daemon engine python3 -c 'import socket, sys, time
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); time.sleep(1e6)' "$WORLD/engine/podman.sock"
+    daemon_answers engine test -S "$WORLD/engine/podman.sock"
+}
+
+teardown_file() {
+    end_engines
+    end_world
+}
+
+setup() { remember_what_is_there; }
+
+teardown() {
+    remove_all_containers
+    remove_all_docker_containers
+    remove_all_podman_containers
+    for key in host_pid cgroup_write engine_socket host_devices; do configure "$key" refuse; done
+    configure default_policy refused
+    nothing_left_behind
+    rm -f "$WORLD"/log/*
+}
+
+# with NAME JQ-FILTER COMMAND…: a container whose config.json is changed by the filter, until it ends.
+with() {
+    local name=$1 filter=$2
+    shift 2
+    [ -d "$(bundle_of "$name")" ] || make_container "$name"
+    edit_config "$(bundle_of "$name")" "$filter | .process.args = \$ARGS.positional" --args -- "$@"
+    runtime run --bundle "$(bundle_of "$name")" "$(id_of "$name")" </dev/null
+}
+
+# bind SOURCE PLACE [OPTION]: the filter that adds a mount.
+bind() { echo ".mounts += [{type: \"bind\", source: \"$1\", destination: \"$2\", options: [\"rbind\", \"${3:-rw}\"]}]"; }
+
+# is_refused REASON FILTER: such a container does not start; the error line has the reason. It leaves no trace.
+is_refused() {
+    run ! with refused "$2" echo it runs
+    [[ $output == *"sandtrace: "*"$1"* && $output != *"it runs"* ]] || fail "$output"
+    is_gone "$(trace_of "$(id_of refused)")"
+    rm -rf "$(bundle_of refused)"
+}
+
+# runs FILTER: such a container does.
+runs() {
+    run -0 with allowed "$1" echo it runs
+    [ "$output" = "it runs" ] || fail "$output"
+    trace_is_complete "$(id_of allowed)"
+    rm -rf "$(bundle_of allowed)"
+}
+
+# says_open NAME WORDS: the start record of the container says what is open.
+says_open() {
+    trace_has "$1" "$is_start and (.payload.sensors | any(.name == \"reach\" and .state == \"degraded\" and (.detail | contains(\"$2\"))))"
+}
+
+says_closed() { trace_has "$1" "$is_start and (.payload.sensors | any(.name == \"reach\" and .state == \"on\" and .detail == null))"; }
+
+no_pid_namespace='.linux.namespaces |= map(select(.type != "pid"))'
+writable_cgroups='(.mounts[] | select(.type == "cgroup") | .options) |= map(if . == "ro" then "rw" else . end)'
+
+@test "an ordinary container reaches nothing, and its trace says so" {
+    runs .
+    says_closed "$(id_of allowed)"
+}
+
+@test "a container that shares the host's pid namespace does not start, unless it is let" {
+    is_refused 'host_pid: allow' "$no_pid_namespace"
+    is_refused 'host_pid: allow' '(.linux.namespaces[] | select(.type == "pid")).path = "/proc/self/ns/pid"'
+    configure host_pid allow
+    runs "$no_pid_namespace"
+    says_open "$(id_of allowed)" "the host's processes: it shares their pid namespace"
+}
+
+@test "a container with the host's /proc, or a part of it, does not start, unless it is let" {
+    is_refused "by its mount /host/proc;" "$(bind /proc /host/proc ro)"
+    is_refused "by its mount /mnt;" "$(bind /proc/1 /mnt ro)"
+    ln -s /proc "$NOTES/processes"
+    is_refused "by its mount /mnt;" "$(bind "$NOTES/processes" /mnt ro)"
+    configure host_pid allow
+    runs "$(bind /proc /host/proc ro)"
+    says_open "$(id_of allowed)" 'by its mount /host/proc'
+}
+
+@test "a container in the pid namespace of another container starts" {
+    make_container other sleep 1000
+    start_detached other
+    runs "(.linux.namespaces[] | select(.type == \"pid\")).path = \"/proc/$(init_pid_of other)/ns/pid\""
+    says_closed "$(id_of allowed)"
+}
+
+@test "a container that can write control groups does not start, unless it is let" {
+    is_refused 'cgroup_write: allow' "$writable_cgroups"
+    is_refused 'cgroup_write: allow' "$(bind /sys/fs/cgroup /mnt)"
+    is_refused 'cgroup_write: allow' "$(bind /sys /mnt)"
+    configure cgroup_write allow
+    runs "$writable_cgroups"
+    says_open "$(id_of allowed)" 'can write control groups: /sys/fs/cgroup'
+}
+
+@test "a container that can reach an engine's socket does not start, unless it is let" {
+    is_refused "$WORLD/docker.sock through its mount /var/run/docker.sock;" "$(bind "$WORLD/docker.sock" /var/run/docker.sock)"
+    is_refused "podman.sock through its mount /mnt;" "$(bind "$WORLD/engine" /mnt ro)"
+    ln -s "$WORLD/engine/podman.sock" "$NOTES/socket"
+    is_refused "podman.sock through its mount /tmp/x;" "$(bind "$NOTES/socket" /tmp/x)"
+    configure engine_socket allow
+    runs "$(bind "$WORLD/engine" /mnt ro)"
+    says_open "$(id_of allowed)" 'podman.sock through its mount /mnt'
+}
+
+@test "a container that can reach what is ours does not start" {
+    is_refused "$WORLD/keys through its mount /mnt;" "$(bind "$WORLD/keys" /mnt ro)"
+    is_refused "$WORLD/run through its mount /mnt;" "$(bind "$WORLD/run/bus.d" /mnt ro)"
+    is_refused "$WORLD/keys through its mount /mnt;" "$(bind "$WORLD" /mnt ro)"
+    is_refused "sandtrace's own" "$(bind / /host ro)"
+    configure default_policy bare
+    is_refused "$WORLD/log, and write it, through its mount /mnt;" "$(bind "$WORLD/log" /mnt)"
+    is_refused "$WORLD/policies, and write it, through its mount /mnt;" "$(bind "$WORLD/policies" /mnt)"
+    is_refused "$WORLD/bin/sandtrace-hook, and write it, through its mount /mnt;" "$(bind "$WORLD/bin" /mnt)"
+    runs "$(bind "$WORLD/log" /mnt ro)"
+}
+
+@test "ours is found beneath an overlay" {
+    mkdir -p "$NOTES/upper" "$NOTES/work"
+    is_refused "$WORLD/keys through its mount /mnt;" ".mounts += [{type: \"overlay\", source: \"overlay\", destination: \"/mnt\",
+        options: [\"lowerdir=$WORLD\", \"upperdir=$NOTES/upper\", \"workdir=$NOTES/work\"]}]"
+}
+
+@test "a container with the machine's disks, memory or settings does not start, unless it is let" {
+    is_refused 'all devices of the machine' '.linux.resources.devices = [{allow: true, access: "rwm"}]'
+    is_refused 'disks of the machine' '.linux.resources.devices += [{allow: true, type: "b", major: 7, minor: 0, access: "r"}]'
+    is_refused 'the memory of the machine' '.linux.resources.devices += [{allow: true, type: "c", major: 1, minor: 1, access: "r"}]'
+    is_refused "the kernel's settings" '.linux.readonlyPaths = []'
+    is_refused '/sys (sysfs) is writable' '(.mounts[] | select(.type == "sysfs") | .options) = ["nosuid", "noexec", "nodev", "rw"]'
+    runs '.linux.resources.devices += [{allow: true, type: "c", major: 10, minor: 229, access: "rwm"}, {allow: true, type: "b", access: "m"}]'
+    configure host_devices allow
+    runs '.linux.readonlyPaths = []'
+    says_open "$(id_of allowed)" "the kernel's settings"
+}
+
+@test "in audit mode all of them start, and the trace says what is open" {
+    configure default_policy audit-only
+    runs "$no_pid_namespace | $(bind "$WORLD" /mnt) | $(bind /sys/fs/cgroup /tmp) | .linux.readonlyPaths = []"
+    for words in "host's processes" 'control groups' 'started outside of the watch' "the kernel's settings" "$WORLD/keys"; do
+        says_open "$(id_of allowed)" "$words"
+    done
+}
