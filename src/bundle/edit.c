@@ -113,8 +113,8 @@ static int set_floor(struct st_oci_config *bundle, const struct st_bundle_source
     return st_oci_set_floor(bundle, &floor, &e->floor, err);
 }
 
-/* Has it no network of its own, or is it given ours? */
-static bool shares_our_network(const struct st_oci_config *bundle)
+/* Has it no namespace of this kind of its own, or is it given ours? link: in /proc/self/ns. */
+static bool shares_our(const struct st_oci_config *bundle, const char *kind, const char *link)
 {
     const struct st_json_node *all =
         st_json_get(st_json_get(st_oci_config_root(bundle), "linux"), "namespaces");
@@ -124,11 +124,23 @@ static bool shares_our_network(const struct st_oci_config *bundle)
         const char *type = st_json_str(st_json_get(ns, "type"), NULL);
         const char *path = st_json_str(st_json_get(ns, "path"), NULL);
 
-        if (type && strcmp(type, "network") == 0)
-            return path && path[0] && stat("/proc/self/ns/net", &own) == 0 && stat(path, &theirs) == 0 &&
-                   own.st_ino == theirs.st_ino;
+        if (type && strcmp(type, kind) == 0)
+            return path && path[0] && stat(link, &own) == 0 && stat(path, &theirs) == 0 &&
+                   own.st_dev == theirs.st_dev && own.st_ino == theirs.st_ino;
     }
     return true;
+}
+
+/* The monitor finds it by itself; but a runtime that has made such a container and must undo it has so much
+ * to say that engines show something else. */
+static int check_pids(const struct st_oci_config *bundle, const struct st_config *config,
+                      struct st_error *err)
+{
+    if (config->host_pid == ST_LET || !shares_our(bundle, "pid", "/proc/self/ns/pid"))
+        return 0;
+    return st_fail(err, EPERM,
+                   "the container shares the host's pid namespace, where it could find and signal the "
+                   "processes that watch it; give it one of its own, or set host_pid: allow");
 }
 
 static int enforce(struct st_oci_config *bundle, const struct st_bundle_source *source,
@@ -139,7 +151,8 @@ static int enforce(struct st_oci_config *bundle, const struct st_bundle_source *
     struct st_oci_seccomp seccomp = {.listener = e->plan.listener,
                                      .notify = e->plan.notify.items,
                                      .n_notify = e->plan.notify.n,
-                                     .ip_only = e->plan.host_by_group && shares_our_network(bundle)};
+                                     .ip_only = e->plan.host_by_group &&
+                                                shares_our(bundle, "network", "/proc/self/ns/net")};
 
     e->landlock = e->plan.floor == ST_FLOOR_LANDLOCK;
     if (e->landlock && !source->helper)
@@ -168,6 +181,8 @@ int st_bundle_edit(struct st_oci_config *bundle, const struct st_config *config,
     }
     fill_env(out);
     if (st_bundle_plan_make(config, &selection, source->key, &out->plan, err) < 0)
+        return -err->errnum;
+    if (out->plan.enforce && check_pids(bundle, config, err) < 0)
         return -err->errnum;
     if (out->plan.enforce && enforce(bundle, source, out, err) < 0)
         return -err->errnum;

@@ -19,6 +19,11 @@ tests_attack_storm_SOURCES = %D%/storm.c
 tests_attack_storm_CFLAGS = $(tests_attack_attack_CFLAGS)
 tests_attack_storm_LDFLAGS = $(tests_attack_attack_LDFLAGS)
 
+check_PROGRAMS += %D%/hunt
+tests_attack_hunt_SOURCES = %D%/hunt.c
+tests_attack_hunt_CFLAGS = $(tests_attack_attack_CFLAGS)
+tests_attack_hunt_LDFLAGS = $(tests_attack_attack_LDFLAGS)
+
 # The monitor, with places at which it can be told to die: what is compiled here stands before libmonitor's.
 check_PROGRAMS += %D%/monitor-with-faults
 tests_attack_monitor_with_faults_SOURCES = %D%/fault.c src/monitor/main.c src/monitor/no_nss.c src/monitor/pipeline.c \

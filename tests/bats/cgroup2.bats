@@ -23,3 +23,5 @@ passes_on_v2() {
 @test "nothing is let by under pressure where there is only cgroup v2" { passes_on_v2 pause.bats; }
 
 @test "a container in the host's network is held to its policy where there is only cgroup v2" { passes_on_v2 network_host.bats 'what is allowed|never arrives|not disturbed|killed: no new flow|cgroup2 group'; }
+
+@test "no container thaws itself or leaves its group where there is only cgroup v2" { passes_on_v2 reach.bats 'its trace says so|can write control groups|thaw|below'; }

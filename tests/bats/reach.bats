@@ -13,7 +13,7 @@ setup_file() {
     make_world
     write_scope_policy refused "$refusing"
     write_scope_policy bare "$refusing" 'floor: off'
-    write_scope_policy held "$holding"
+    write_policy wide "$holding"
     configure default_policy refused
     start_engines
     mkdir "$WORLD/engine"
@@ -54,7 +54,7 @@ bind() { echo ".mounts += [{type: \"bind\", source: \"$1\", destination: \"$2\",
 # is_refused REASON FILTER: such a container does not start; the error line has the reason. It leaves no trace.
 is_refused() {
     run ! with refused "$2" echo it runs
-    [[ $output == *"sandtrace: "*"$1"* && $output != *"it runs"* ]] || fail "$output"
+    [[ $output == *"sandtrace"*": "*"$1"* && $output != *"it runs"* ]] || fail "$output"
     is_gone "$(trace_of "$(id_of refused)")"
     rm -rf "$(bundle_of refused)"
 }
@@ -108,6 +108,7 @@ writable_cgroups='(.mounts[] | select(.type == "cgroup") | .options) |= map(if .
 }
 
 @test "a container that can write control groups does not start, unless it is let" {
+    configure default_policy bare # a floor would close a single mount
     is_refused 'cgroup_write: allow' "$writable_cgroups"
     is_refused 'cgroup_write: allow' "$(bind /sys/fs/cgroup /mnt)"
     is_refused 'cgroup_write: allow' "$(bind /sys /mnt)"
@@ -162,4 +163,167 @@ writable_cgroups='(.mounts[] | select(.type == "cgroup") | .options) |= map(if .
     for words in "host's processes" 'control groups' 'started outside of the watch' "the kernel's settings" "$WORLD/keys"; do
         says_open "$(id_of allowed)" "$words"
     done
+}
+
+# ---- by engines ----
+
+# refused_by ENGINE REASON OPTION…: the engine's own error line has it.
+refused_by() {
+    local engine=$1 reason=$2
+    shift 2
+    case $engine in
+        docker) run ! docker run --rm --network none "$@" localhost/box echo it runs ;;
+        podman) run ! podman_run --rm "$@" localhost/box echo it runs ;;
+    esac
+    [[ $output == *"sandtrace"*"$reason"* && $output != *"it runs"* ]] || fail "$output"
+}
+
+# runs_by ENGINE OPTION…: and its trace is the one that is left.
+runs_by() {
+    local engine=$1
+    shift
+    case $engine in
+        docker) run docker run --name box --network none "$@" localhost/box echo it runs ;;
+        podman) run podman_run --name box "$@" localhost/box echo it runs ;;
+    esac
+    [ "$output" = "it runs" ] || fail "$output"
+    trace_is_complete "$(watched_id "$engine" box)"
+}
+
+by_each_engine() {
+    for engine in docker podman; do "$@"; done
+}
+
+runs_and_is_closed() {
+    runs_by "$engine" "$@"
+    says_closed "$(watched_id "$engine" box)"
+    remove_by "$engine" box
+}
+
+@test "by docker and podman an ordinary container reaches nothing" {
+    by_each_engine runs_and_is_closed
+    mkdir "$WORLD/volume"
+    by_each_engine runs_and_is_closed -v "$WORLD/volume:/workspace" -v /usr/share:/mnt:ro --tmpfs /tmp --device /dev/fuse --ipc=host --uts=host
+}
+
+refuses_the_hosts_pids() { refused_by "$engine" 'set host_pid: allow' --pid=host; }
+
+@test "by docker and podman --pid=host is refused" { by_each_engine refuses_the_hosts_pids; }
+
+refuses_privileged() {
+    configure default_policy refused
+    refused_by "$engine" 'CAP_SYS_ADMIN (privileged?)' --privileged
+    configure default_policy bare
+    refused_by "$engine" 'set ' --privileged
+    configure cgroup_write allow
+    refused_by "$engine" 'set host_devices: allow' --privileged
+    configure cgroup_write refuse
+}
+
+@test "by docker and podman --privileged is refused, for each of the things that it opens" { by_each_engine refuses_privileged; }
+
+refuses_the_engines_socket() {
+    refused_by "$engine" "$WORLD/docker.sock through its mount /var/run/docker.sock; " -v "$WORLD/docker.sock:/var/run/docker.sock:ro"
+    refused_by "$engine" "podman.sock through its mount /mnt; " -v "$WORLD/engine:/mnt"
+}
+
+@test "by docker and podman the engine's socket in a volume is refused" { by_each_engine refuses_the_engines_socket; }
+
+refuses_the_host() { refused_by "$engine" "that is sandtrace's own" -v /:/host:ro; }
+
+@test "by docker and podman the host's root in a volume is refused" { by_each_engine refuses_the_host; }
+
+@test "podman's overlay over a directory hides nothing" { refused_by podman "that is sandtrace's own" -v "$WORLD:/mnt:O"; }
+
+@test "by podman's hooks directory alone the same is refused" {
+    install_hooks
+    run ! by_hooks --rm -v "$WORLD/engine:/mnt" localhost/box echo it runs
+    [[ $output == *'set engine_socket: allow'* ]] || fail "$output"
+    run ! by_hooks --rm --pid=host localhost/box echo it runs # Podman does not show what a precreate hook says
+    [[ $output != *"it runs"* ]]
+}
+
+refuses_writable_groups() {
+    case $engine in
+        docker) refused_by docker 'set cgroup_write: allow' -v /sys/fs/cgroup:/sys/fs/cgroup:rw ;;
+        podman) refused_by podman 'set cgroup_write: allow' --systemd=always ;; # version 1: a part of the host's
+    esac
+}
+
+@test "by docker and podman writable control groups are refused" {
+    configure default_policy bare
+    by_each_engine refuses_writable_groups
+}
+
+# ---- from inside ----
+
+all_capabilities='.process.capabilities |= map_values(. + ["CAP_KILL", "CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE", "CAP_SYS_NICE"] | unique)'
+
+# start_with NAME FILTER COMMAND…: and it stays.
+start_with() {
+    local name=$1 filter=$2
+    shift 2
+    [ -d "$(bundle_of "$name")" ] || make_container "$name"
+    edit_config "$(bundle_of "$name")" "$filter | .process.args = \$ARGS.positional" --args -- "$@"
+    start_detached "$name"
+}
+
+@test "nothing in a container can find, signal, trace or reach its monitor" {
+    configure default_policy wide
+    start_with box "$all_capabilities" sleep 1000
+    cp "$ST_BUILDDIR/tests/attack/hunt" "$(rootfs_of box)/bin/hunt"
+    id=$(id_of box)
+    warden=$(state_of "$id" warden) worker=$(state_of "$id" worker)
+    run -0 runtime exec --cap CAP_KILL --cap CAP_SYS_PTRACE "$id" hunt "$warden" "$worker"
+    [ "$(head -n 1 <<<"$output")" = "others 0" ]
+    [[ $output != *" ok"* && $output == *"kill $worker ESRCH"* ]]
+    # Nothing of ours has a socket without a path, in the network of the machine or the container's.
+    run ! grep -a '@.*sandtrace' /proc/net/unix
+    run -0 runtime exec "$id" cat /proc/net/unix
+    [[ $output != *sandtrace* && $output != *"$WORLD"* ]]
+    run -0 runtime exec "$id" find / -xdev -name '*sandtrace*'
+    [ "$output" = "" ]
+    is_watched "$id"
+}
+
+@test "a container can't thaw itself, nor leave its control group" {
+    configure default_policy wide
+    start_with box "$all_capabilities" sleep 1000
+    for file in freezer/freezer.state freezer/cgroup.procs freezer/tasks unified/cgroup.freeze unified/cgroup.procs cgroup.freeze cgroup.procs; do
+        runtime exec "$(id_of box)" test -e "/sys/fs/cgroup/$file" || continue
+        run ! runtime exec "$(id_of box)" sh -c "echo 0 >/sys/fs/cgroup/$file"
+        [[ $output == *"Read-only file system"* ]]
+        echo "$file" >>"$NOTES/tried"
+    done
+    [ -s "$NOTES/tried" ]
+    # A mount of its own is refused, whatever it may do otherwise.
+    run ! runtime exec --cap CAP_SYS_ADMIN "$(id_of box)" mount -t cgroup2 none /mnt
+    run ! runtime exec --cap CAP_SYS_ADMIN "$(id_of box)" mount -t cgroup -o freezer none /mnt
+    run ! runtime exec --cap CAP_SYS_ADMIN "$(id_of box)" mount -o remount,rw,bind /sys/fs/cgroup
+}
+
+# is_frozen_below NAME GROUP: as the kernel says of a group that was made inside.
+is_frozen_below() {
+    [ "$(cat "/sys/fs/cgroup/freezer/$WORLD_NAME/$1/$2/freezer.state" 2>/dev/null)" = FROZEN ] && return
+    grep -qs '^frozen 1$' "/sys/fs/cgroup/$WORLD_NAME/$1/$2/cgroup.events"
+}
+
+@test "who moves to a group below the container's is still the container's, seen, and frozen with it" {
+    configure default_policy wide
+    configure cgroup_write allow
+    make_container box
+    echo secret >"$(rootfs_of box)/etc/shadow"
+    mkfifo "$(rootfs_of box)/workspace/go"
+    start_with box "$writable_cgroups" sh -c 'cd /sys/fs/cgroup/freezer 2>/dev/null || cd /sys/fs/cgroup
+        mkdir reading ticking
+        sh -c "echo 0 >ticking/cgroup.procs; while :; do echo tick >>/workspace/ticks; sleep 0.02; done" &
+        echo 0 >reading/cgroup.procs
+        read line </workspace/go
+        cat /etc/shadow; echo on >/workspace/on'
+    retry_until exists "$(ticks_of box)"
+    echo go >"$(rootfs_of box)/workspace/go"
+    held box
+    retry_until is_frozen_below box ticking
+    trace_has "$(id_of box)" '.event_type == "filesystem" and .payload.path == "/etc/shadow" and .verdict.result == "deny" and .payload.process.comm == "cat"'
+    [ ! -e "$(rootfs_of box)/workspace/on" ]
 }
