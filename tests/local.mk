@@ -50,6 +50,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/podman.bats \
 	%D%/bats/trace.bats \
 	%D%/bats/containerd.bats \
+	%D%/bats/profiles.bats \
 	%D%/bats/reach.bats \
 	%D%/bats/network_control.bats \
 	%D%/bats/network.bats \

@@ -27,12 +27,11 @@ static void unescape(char *s)
     *out = '\0';
 }
 
+/* One space between two fields: a source may be empty. */
 static bool split(char *text, char **fields, int n)
 {
-    char *save = NULL;
-
     for (int i = 0; i < n; i++)
-        if (!(fields[i] = strtok_r(i ? NULL : text, " ", &save)))
+        if (!(fields[i] = strsep(&text, " ")))
             return false;
     return true;
 }

@@ -8,6 +8,7 @@
 #include "bundle/landlock.h"
 #include "oci/floor_edit.h"
 #include "oci/hook_edit.h"
+#include "oci/openings.h"
 #include "oci/seccomp_edit.h"
 
 #include <stdlib.h>
@@ -42,6 +43,7 @@ void st_bundle_edit_end(struct st_bundle_edit *e)
         free(e->made[i]);
     st_bundle_plan_free(&e->plan);
     st_buf_free(&e->floor);
+    st_buf_free(&e->closed);
 }
 
 /* ---- the hook ---- */
@@ -59,6 +61,7 @@ void st_hook_push_order(struct st_hook_args *args, const struct st_config *confi
 {
     st_hook_push(args, "--config", config->file);
     st_hook_push(args, "--listener", e->plan.listener);
+    st_hook_push(args, ST_OCI_CLOSED_OPTION, e->closed.len ? st_buf_cstr(&e->closed) : NULL);
     st_hook_push(args, ST_OCI_FLOOR_OPTION, e->floor.len ? st_buf_cstr(&e->floor) : NULL);
 }
 
@@ -90,6 +93,7 @@ static int undo(struct st_oci_config *bundle, struct st_error *err)
 {
     int rc = st_oci_reset_seccomp(bundle, err);
 
+    st_oci_reset_settings(bundle, st_oci_hook_argument(bundle, ST_OCI_CLOSED_OPTION));
     if (rc == 0)
         rc = st_oci_reset_floor(bundle, st_oci_hook_argument(bundle, ST_OCI_FLOOR_OPTION), err);
     return rc < 0 ? rc : st_oci_config_settle(bundle, err);
@@ -172,7 +176,7 @@ int st_bundle_edit(struct st_oci_config *bundle, const struct st_config *config,
 {
     struct st_selection selection;
 
-    *out = (struct st_bundle_edit){.floor = ST_BUF_INIT};
+    *out = (struct st_bundle_edit){.floor = ST_BUF_INIT, .closed = ST_BUF_INIT};
     if (st_bundle_select(config, bundle, source->id, &selection, err) < 0 || undo(bundle, err) < 0)
         return -err->errnum;
     if (selection.disabled) {
@@ -183,6 +187,9 @@ int st_bundle_edit(struct st_oci_config *bundle, const struct st_config *config,
     if (st_bundle_plan_make(config, &selection, source->key, &out->plan, err) < 0)
         return -err->errnum;
     if (out->plan.enforce && check_pids(bundle, config, err) < 0)
+        return -err->errnum;
+    if (out->plan.enforce && config->host_devices == ST_REFUSE &&
+        st_oci_close_settings(bundle, &out->closed, err) < 0)
         return -err->errnum;
     if (out->plan.enforce && enforce(bundle, source, out, err) < 0)
         return -err->errnum;

@@ -28,9 +28,10 @@ struct st_bundle_edit { /* what was done */
     const char *env[ST_HOOK_ENV_MAX];
     char *made[ST_HOOK_ENV_MAX];
     struct st_bundle_plan plan;
-    struct st_buf floor; /* note of oci/floor_edit.h */
-    bool landlock;       /* the runtime must be handed the helper */
-    bool watched;        /* else its owner may do without us, and does */
+    struct st_buf closed; /* note of oci/openings.h */
+    struct st_buf floor;  /* note of oci/floor_edit.h */
+    bool landlock;        /* the runtime must be handed the helper */
+    bool watched;         /* else its owner may do without us, and does */
 };
 
 /* Into the config's changes; the caller flushes or settles them. */

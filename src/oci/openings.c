@@ -1,6 +1,10 @@
 /* openings: see openings.h. */
 #include "oci/openings.h"
 
+#include "base/cleanup.h"
+#include "base/json_write.h"
+#include "base/mountinfo.h"
+
 #include <string.h>
 
 /* ---- devices ---- */
@@ -51,6 +55,8 @@ static const char *open_device(const struct st_json_node *rules)
     st_json_each (node, rules) {
         struct device_rule r = read_rule(node);
 
+        if (!st_json_is(node, ST_JSON_OBJECT))
+            continue; /* the runtime will have its own opinion */
         if (!st_json_true(st_json_get(node, "allow")))
             found = is_for_all(&r) ? NULL : found;
         else if (!strpbrk(r.access, "rw"))
@@ -100,14 +106,51 @@ static bool mounts_proc(const struct st_json_node *mounts)
     return false;
 }
 
+static const char *const settings[] = {"/proc/sys", "/proc/sysrq-trigger"};
+#define N_SETTINGS (sizeof(settings) / sizeof(settings[0]))
+
+static const struct st_json_node *closed_paths(const struct st_oci_config *config)
+{
+    return st_json_get(st_json_get(st_oci_config_root(config), "linux"), "readonlyPaths");
+}
+
 /* Root of the machine's own user namespace may write them, without any capability; and what a core dump is
  * piped into runs outside of every container. */
-static bool opens_settings(const struct st_json_node *root)
+static bool is_open(const struct st_oci_config *config, const char *path)
 {
-    const struct st_json_node *lx = st_json_get(root, "linux"), *closed = st_json_get(lx, "readonlyPaths");
+    const struct st_json_node *root = st_oci_config_root(config), *closed = closed_paths(config);
 
-    return mounts_proc(st_json_get(root, "mounts")) && !has_users(st_json_get(lx, "namespaces")) &&
-           !lists(closed, "/proc") && !(lists(closed, "/proc/sys") && lists(closed, "/proc/sysrq-trigger"));
+    return mounts_proc(st_json_get(root, "mounts")) &&
+           !has_users(st_json_get(st_json_get(root, "linux"), "namespaces")) && !lists(closed, "/proc") &&
+           !lists(closed, path);
+}
+
+int st_oci_close_settings(struct st_oci_config *config, struct st_buf *note, struct st_error *err)
+{
+    static const char *const path[] = {"linux", "readonlyPaths", NULL};
+
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        st_auto_buf quoted = ST_BUF_INIT;
+
+        if (!is_open(config, settings[i]))
+            continue;
+        st_json_quote(&quoted, settings[i], strlen(settings[i]));
+        if (st_json_edit_append(st_oci_config_edit(config), path, st_buf_cstr(&quoted), err) < 0)
+            return st_oci_config_wrap(config, err);
+        st_buf_addf(note, "%s%s", note->len ? "," : "", settings[i]);
+    }
+    return 0;
+}
+
+void st_oci_reset_settings(struct st_oci_config *config, const char *note)
+{
+    for (size_t i = 0; note && i < N_SETTINGS; i++) {
+        if (!st_option_has(note, settings[i]))
+            continue;
+        st_json_each (item, closed_paths(config))
+            if (st_json_str(item, NULL) && strcmp(st_json_str(item, NULL), settings[i]) == 0)
+                st_json_edit_remove(st_oci_config_edit(config), item);
+    }
 }
 
 const char *st_oci_opening(const struct st_oci_config *config)
@@ -118,6 +161,8 @@ const char *st_oci_opening(const struct st_oci_config *config)
 
     if (device)
         return device;
-    return opens_settings(root) ? "the kernel's settings (/proc/sys or /proc/sysrq-trigger is not read-only)"
-                                : NULL;
+    for (size_t i = 0; i < N_SETTINGS; i++)
+        if (is_open(config, settings[i]))
+            return "the kernel's settings (/proc/sys or /proc/sysrq-trigger is not read-only)";
+    return NULL;
 }

@@ -305,15 +305,9 @@ static bool is_native(const struct st_json_node *item)
     return name && strcmp(name, NATIVE) == 0;
 }
 
-/* Only our own stays. A profile that does not list it is left alone: nothing runs beneath it. */
+/* Only our own stays. It is in a filter also where a profile does not list it. */
 static void drop_foreign(struct profile *p, const struct st_json_node *list)
 {
-    bool listed = false;
-
-    st_json_each (item, list)
-        listed |= is_native(item);
-    if (!listed)
-        return;
     st_json_each (item, list)
         if (!is_native(item))
             st_json_edit_remove(st_oci_config_edit(p->config), item);
@@ -369,16 +363,24 @@ static int set_listener(struct profile *p, const char *listener, bool closed, st
 
 /* ---- all of it ---- */
 
+/* As the default, or of any rule. */
+static bool has_action(const struct profile *p, const char *action)
+{
+    const char *fallback = st_json_str(st_json_get(p->node, "defaultAction"), NULL);
+
+    st_json_each (rule, st_json_get(p->node, "syscalls"))
+        if (strcmp(st_seccomp_action(rule), action) == 0)
+            return true;
+    return fallback && strcmp(fallback, action) == 0;
+}
+
 static bool asks_already(const struct profile *p)
 {
     const struct st_json_node *listener = st_json_get(p->node, "listenerPath");
 
     if (listener && !st_json_is(listener, ST_JSON_NULL))
         return true;
-    st_json_each (rule, st_json_get(p->node, "syscalls"))
-        if (strcmp(st_seccomp_action(rule), ST_SECCOMP_NOTIFY) == 0)
-            return true;
-    return false;
+    return has_action(p, ST_SECCOMP_NOTIFY);
 }
 
 static int check(const struct profile *p, const struct st_oci_seccomp *plan, struct st_error *err)
@@ -395,6 +397,11 @@ static int check(const struct profile *p, const struct st_oci_seccomp *plan, str
         return st_fail(err, EBUSY,
                        "the seccomp profile has a listener of its own (SCMP_ACT_NOTIFY, listenerPath) and a "
                        "container can have one only; leave it out, or choose a policy in audit mode");
+    /* Such a tracer may be a process of the container: what it lets by nobody is asked about. */
+    if (has_action(p, ST_SECCOMP_TRACE))
+        return st_fail(err, EINVAL,
+                       "the seccomp profile leaves syscalls to a tracer (SCMP_ACT_TRACE), which can't be "
+                       "watched; allow or refuse them, or choose a policy in audit mode");
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #define ST_SECCOMP_ALLOW "SCMP_ACT_ALLOW"
 #define ST_SECCOMP_ERRNO "SCMP_ACT_ERRNO"
 #define ST_SECCOMP_LOG "SCMP_ACT_LOG"
+#define ST_SECCOMP_TRACE "SCMP_ACT_TRACE"
 #define ST_SECCOMP_NOTIFY "SCMP_ACT_NOTIFY"
 
 #define ST_SECCOMP_MARK "sandtrace:1 " /* how our listenerMetadata begins */

@@ -117,7 +117,7 @@ static void look_at_kernel(struct look *l)
 
 /* ---- files of the machine ---- */
 
-enum { ENGINE, SECRET, KEPT };
+enum { ENGINE, STORE, SECRET, KEPT };
 
 static void gather(struct look *l)
 {
@@ -126,20 +126,20 @@ static void gather(struct look *l)
     for (const char *const *path = l->order->kept; *path; path++)
         st_places_add(&l->places, &l->host, *path, KEPT);
     st_places_add_engines(&l->places, &l->host, ENGINE);
+    st_places_add_stores(&l->places, &l->host, STORE);
 }
 
+/* Volumes, and the roots of containers, lie below an engine's store: only the whole of it counts. */
 static void look_for_places(struct look *l, const struct st_mount *m)
 {
     for (size_t i = 0; i < l->places.n; i++) {
         const struct st_place *p = &l->places.list[i];
-        bool within = st_place_in(p, m);
+        bool ours = p->kind == SECRET || p->kind == KEPT, write = p->kind == STORE || p->kind == KEPT;
 
-        if (p->kind == ENGINE && within)
-            expose(l, ST_EXPOSED_ENGINE, "%s through its mount %s", p->name, point_of(l));
-        else if (p->kind == SECRET && (within || st_place_above(p, m)))
-            expose(l, ST_EXPOSED_US, "%s through its mount %s", p->name, point_of(l));
-        else if (p->kind == KEPT && is_writable(m) && (within || st_place_above(p, m)))
-            expose(l, ST_EXPOSED_US, "%s, and write it, through its mount %s", p->name, point_of(l));
+        if ((write && !is_writable(m)) || (!st_place_in(p, m) && (p->kind == STORE || !st_place_above(p, m))))
+            continue;
+        expose(l, ours ? ST_EXPOSED_US : ST_EXPOSED_ENGINE, "%s%s through its mount %s", p->name,
+               write ? ", and write it," : "", point_of(l));
     }
 }
 

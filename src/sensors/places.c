@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,22 +68,23 @@ void st_places_free(struct st_places *all)
 
 static bool is_engine(const char *path)
 {
-    static const char *const names[] = {
-        "docker.sock",      "containerd.sock", "containerd.sock.ttrpc", "podman.sock",  "crio.sock",
-        "cri-dockerd.sock", "buildkitd.sock",  "system_bus_socket",     "libvirt-sock", "snapd.socket"};
-    const char *name = strrchr(path, '/');
+    static const char *const patterns[] = {
+        "*/docker.sock",  "*/containerd.sock",   "*/podman.sock",        "*/containerd.sock.ttrpc",
+        "*/crio.sock",    "*/cri-dockerd.sock",  "*/buildkitd.sock",     "*/libvirt-sock",
+        "*/snapd.socket", "*/system_bus_socket", "/run/user/[0-9]*/bus", "/run/user/[0-9]*/systemd/private"};
 
-    for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name + 1, names[i]) == 0)
+    for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+        if (fnmatch(patterns[i], path, 0) == 0)
             return true;
     return false;
 }
 
-static void add_socket(struct st_places *all, const struct st_mounts *host, const char *path, unsigned kind)
+static void add_of_type(struct st_places *all, const struct st_mounts *host, const char *path, mode_t type,
+                        unsigned kind)
 {
     struct stat sb;
 
-    if (stat(path, &sb) == 0 && S_ISSOCK(sb.st_mode))
+    if (stat(path, &sb) == 0 && (sb.st_mode & S_IFMT) == type)
         st_places_add(all, host, path, kind);
 }
 
@@ -97,7 +99,8 @@ void st_places_add_engines(struct st_places *all, const struct st_mounts *host, 
     char *save = NULL;
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        add_socket(all, host, known[i], kind);
+        add_of_type(all, host, known[i], S_IFSOCK, kind);
+    add_of_type(all, host, "/run/containerd/s", S_IFDIR, kind); /* where containerd's shims listen */
     /* "…: refs protocol flags type state inode PATH" */
     if (st_read_file("/proc/net/unix", SOCKETS_MAX, &text, NULL) < 0 || text.len == 0)
         return;
@@ -105,6 +108,16 @@ void st_places_add_engines(struct st_places *all, const struct st_mounts *host, 
         const char *path = strchr(line, '/');
 
         if (path && is_engine(path))
-            add_socket(all, host, path, kind);
+            add_of_type(all, host, path, S_IFSOCK, kind);
     }
+}
+
+void st_places_add_stores(struct st_places *all, const struct st_mounts *host, unsigned kind)
+{
+    static const char *const known[] = {"/var/lib/docker",  "/var/lib/containerd", "/var/lib/containers",
+                                        "/var/lib/kubelet", "/run/containerd",     "/run/docker",
+                                        "/run/containers",  "/run/runc",           "/run/crun"};
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        add_of_type(all, host, known[i], S_IFDIR, kind);
 }

@@ -26,6 +26,9 @@ void st_places_add(struct st_places *all, const struct st_mounts *host, const ch
  * under a name that is known, and those of known paths. */
 void st_places_add_engines(struct st_places *all, const struct st_mounts *host, unsigned kind);
 
+/* Directories in which engines keep what they will start, or have started. */
+void st_places_add_stores(struct st_places *all, const struct st_mounts *host, unsigned kind);
+
 void st_places_free(struct st_places *all);
 #define st_auto_places __attribute__((cleanup(st_places_free))) struct st_places
 

@@ -127,6 +127,21 @@ writable_cgroups='(.mounts[] | select(.type == "cgroup") | .options) |= map(if .
     says_open "$(id_of allowed)" 'podman.sock through its mount /mnt'
 }
 
+@test "the sockets of containerd's shims, and an engine's store, are an engine's too" {
+    docker run --rm --network none localhost/box true # they have a directory of their own from then on
+    is_refused "/run/containerd/s through its mount /mnt;" "$(bind /run/containerd /mnt ro)"
+    is_refused "/run/containerd/s through its mount /mnt;" "$(bind /run/containerd/s /mnt ro)"
+    configure default_policy bare
+    is_refused "/run/containerd, and write it, through its mount /mnt;" "$(bind /run/containerd /mnt)"
+}
+
+@test "a mount without a source is a mount like others" {
+    configure default_policy wide
+    is_refused 'cgroup_write: allow' '.mounts += [{type: "cgroup2", source: "", destination: "/mnt", options: ["rw"]}]'
+    run -0 with box '.mounts += [{type: "tmpfs", source: "", destination: "/mnt"}]' sh -c 'echo x >/mnt/file; cat /mnt/file'
+    trace_has "$(id_of box)" '.event_type == "filesystem" and .payload.op == "open" and .payload.path == "/mnt/file" and .payload.access == ["read"]'
+}
+
 @test "a container that can reach what is ours does not start" {
     is_refused "$WORLD/keys through its mount /mnt;" "$(bind "$WORLD/keys" /mnt ro)"
     is_refused "$WORLD/run through its mount /mnt;" "$(bind "$WORLD/run/bus.d" /mnt ro)"
@@ -149,12 +164,21 @@ writable_cgroups='(.mounts[] | select(.type == "cgroup") | .options) |= map(if .
     is_refused 'all devices of the machine' '.linux.resources.devices = [{allow: true, access: "rwm"}]'
     is_refused 'disks of the machine' '.linux.resources.devices += [{allow: true, type: "b", major: 7, minor: 0, access: "r"}]'
     is_refused 'the memory of the machine' '.linux.resources.devices += [{allow: true, type: "c", major: 1, minor: 1, access: "r"}]'
-    is_refused "the kernel's settings" '.linux.readonlyPaths = []'
     is_refused '/sys (sysfs) is writable' '(.mounts[] | select(.type == "sysfs") | .options) = ["nosuid", "noexec", "nodev", "rw"]'
     runs '.linux.resources.devices += [{allow: true, type: "c", major: 10, minor: 229, access: "rwm"}, {allow: true, type: "b", access: "m"}]'
     configure host_devices allow
-    runs '.linux.readonlyPaths = []'
-    says_open "$(id_of allowed)" "the kernel's settings"
+    runs '.linux.resources.devices = [{allow: true, access: "rwm"}]'
+    says_open "$(id_of allowed)" 'all devices of the machine'
+}
+
+@test "the kernel's settings are closed where nobody has, and are as they were when the bundle is run without that" {
+    with box '.linux.readonlyPaths = ["/proc/bus"]' grep -o ' /proc/sys[a-z-]* ro,' /proc/self/mountinfo >"$NOTES/mounts"
+    [ "$(LC_ALL=C sort "$NOTES/mounts")" = $' /proc/sys ro,\n /proc/sysrq-trigger ro,' ]
+    says_closed "$(id_of box)"
+    configure host_devices allow
+    run -0 with box . true
+    says_open "$(id_of box)" "the kernel's settings"
+    [ "$(jq -c .linux.readonlyPaths "$(bundle_of box)/config.json")" = '["/proc/bus"]' ]
 }
 
 @test "in audit mode all of them start, and the trace says what is open" {

@@ -31,3 +31,8 @@ ENGINE_UNIT_TESTS += %D%/test_oci_argv_runc
 tests_unit_test_oci_argv_runc_SOURCES = %D%/test_oci_argv_runc.c %D%/words.h %D%/unit.h
 tests_unit_test_oci_argv_runc_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_oci_argv_runc_LDADD = $(UNIT_LDADD_OCI)
+
+UNIT_TESTS += %D%/test_oci_openings
+tests_unit_test_oci_openings_SOURCES = %D%/test_oci_openings.c %D%/unit.h
+tests_unit_test_oci_openings_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_oci_openings_LDADD = $(UNIT_LDADD_OCI)

@@ -32,6 +32,19 @@ static void every_field_is_read(void **state)
     assert_string_equal(m.list[2].super, "rw,lowerdir=/x");
 }
 
+static void a_mount_without_a_source_is_a_mount(void **state)
+{
+    static const char line[] = "50 22 0:7 / /z rw - tmpfs  rw,size=1k\n";
+    st_auto_mounts m = {0};
+
+    (void)state;
+    st_mounts_parse(line, strlen(line), &m);
+    assert_int_equal(m.n, 1);
+    assert_string_equal(m.list[0].point, "/z");
+    assert_string_equal(m.list[0].source, "");
+    assert_string_equal(m.list[0].super, "rw,size=1k");
+}
+
 static void a_path_is_covered_by_the_nearest_mount(void **state)
 {
     static const struct {
@@ -84,6 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_is_read),
+        cmocka_unit_test(a_mount_without_a_source_is_a_mount),
         cmocka_unit_test(a_path_is_covered_by_the_nearest_mount),
         cmocka_unit_test(an_option_is_a_whole_word),
         cmocka_unit_test(our_own_mounts_can_be_read),
