@@ -213,7 +213,7 @@ trial_was_judged() {
     for option in --cap-add=NET_ADMIN --privileged; do
         run docker run --rm "$option" client true
         [ "$status" -ne 0 ]
-        [[ $output == *CAP_NET_ADMIN* ]]
+        [[ $output == *CAP_NET_ADMIN* || $option$output == "--privileged"*"(privileged?)"* ]]
     done
 }
 

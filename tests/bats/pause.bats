@@ -28,6 +28,7 @@ teardown() {
     remove_all_containers
     configure monitor "$WORLD/bin/sandtrace-monitor"
     configure on_worker_failure kill
+    configure host_pid refuse
     nothing_left_behind
     rm -f "$WORLD"/log/*
 }
@@ -101,6 +102,7 @@ start_volley() {
     make_container box sh -c 'storm headless /workspace /workspace/stays & exec sleep 1000'
     cp "$ST_BUILDDIR/tests/attack/storm" "$(bundle_of box)/rootfs/bin/storm"
     edit_config "$(bundle_of box)" '.linux.namespaces |= map(select(.type != "pid"))'
+    configure host_pid allow
     start_detached box
     retry_until exists "$(work_of box)/stays"
     sandtrace kill "$(id_of box)"

@@ -1,6 +1,7 @@
 /* Any config.json: refused, or edited so that the result parses, has our hook last, has everything else as
  * it was, and is not changed by a second edit. */
 #include "oci/hook_edit.h"
+#include "oci/openings.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -122,6 +123,26 @@ static void check_both(const struct st_buf *text)
     demand(!st_json_edit_changed(st_oci_config_edit(second)));
 }
 
+/* What is closed can be opened again, and then opens what it did. */
+static void check_settings(const struct st_buf *text)
+{
+    st_auto_oci_config config = NULL;
+    st_auto_buf note = ST_BUF_INIT;
+    struct st_error err = {0};
+    const char *before;
+
+    demand(st_oci_config_parse(st_buf_cstr(text), text->len, &config, &err) == 0);
+    before = st_oci_opening(config);
+    if (st_oci_close_settings(config, &note, &err) < 0)
+        return;
+    demand(st_oci_config_settle(config, &err) == 0);
+    if (note.len && strstr(before, "settings"))
+        demand(!st_oci_opening(config));
+    st_oci_reset_settings(config, note.len ? st_buf_cstr(&note) : NULL);
+    demand(st_oci_config_settle(config, &err) == 0);
+    demand(st_oci_opening(config) == before);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     st_auto_oci_config first = NULL;
@@ -141,5 +162,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     demand(st_oci_set_hooks(second, &create_hook, NULL, &err) == 0);
     demand(!st_json_edit_changed(st_oci_config_edit(second)));
     check_both(&text);
+    check_settings(&text);
     return 0;
 }
