@@ -85,3 +85,13 @@ int st_link_receive_fd(int fd, struct st_link_message *out, int *passed)
     out->text[sizeof(out->text) - 1] = '\0';
     return 1;
 }
+
+const char *st_link_last_words(int fd, struct st_link_message *m)
+{
+    int rc, ends = 0;
+
+    do /* what comes with an fd has no words; that it was cut off is told before what it said */
+        rc = st_link_receive(fd, m);
+    while (rc == -EBADMSG || (rc == 1 && m->kind != ST_LINK_FAILED) || (rc == 0 && ends++ == 0));
+    return rc == 1 ? m->text : "sandtrace-monitor: the worker ended before it was ready";
+}

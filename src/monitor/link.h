@@ -37,3 +37,6 @@ int st_link_receive(int fd, struct st_link_message *out);
 
 /* The same where an fd may come with it: the caller's from then on; -1: none did. */
 int st_link_receive_fd(int fd, struct st_link_message *out, int *passed);
+
+/* Why a worker that has ended did not start: by its own message where that is still there. */
+const char *st_link_last_words(int fd, struct st_link_message *m);

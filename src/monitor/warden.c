@@ -181,8 +181,10 @@ static void kill_container(struct warden *w)
 
 static void recover(struct warden *w)
 {
+    struct st_link_message m;
+
     if (w->phase == STARTING) {
-        give_up_start(w, "sandtrace-monitor: the worker ended before it was ready");
+        give_up_start(w, st_link_last_words(w->link, &m));
         return;
     }
     freeze(w);
@@ -230,7 +232,6 @@ static void on_stopped(struct warden *w, int signal)
 static void on_child(struct warden *w)
 {
     struct signalfd_siginfo drained;
-    siginfo_t info;
 
     while (read(w->sigfd, &drained, sizeof(drained)) > 0)
         continue;
@@ -239,8 +240,7 @@ static void on_child(struct warden *w)
         snprintf(w->stop_cause, sizeof(w->stop_cause), "lost who holds the fence of its network");
         kill(w->worker, SIGKILL);
     }
-    for (;;) {
-        info = (siginfo_t){0};
+    for (siginfo_t info = {0};; info = (siginfo_t){0}) {
         if (waitid(P_PID, (id_t)w->worker, &info, WEXITED | WSTOPPED | WNOHANG) < 0 || info.si_pid == 0)
             return;
         if (info.si_code == CLD_STOPPED) {

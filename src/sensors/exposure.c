@@ -125,8 +125,8 @@ static void gather(struct look *l)
         st_places_add(&l->places, &l->host, *path, SECRET);
     for (const char *const *path = l->order->kept; *path; path++)
         st_places_add(&l->places, &l->host, *path, KEPT);
-    st_places_add_engines(&l->places, &l->host, ENGINE);
     st_places_add_stores(&l->places, &l->host, STORE);
+    st_places_add_engines(&l->places, &l->host, ENGINE);
 }
 
 /* Volumes, and the roots of containers, lie below an engine's store: only the whole of it counts. */
@@ -177,12 +177,15 @@ static bool is_containers(const struct look *l, const struct st_mount *m)
            (strncmp(m->point, l->order->rootfs, len) == 0 && (m->point[len] == '\0' || m->point[len] == '/'));
 }
 
-static void look_at_mounts(struct look *l)
+static int look_at_mounts(struct look *l, struct st_error *err)
 {
+    bool found = false;
+
     for (size_t i = 0; i < l->mounts.n; i++) {
         l->mount = &l->mounts.list[i];
         if (!is_containers(l, l->mount))
             continue;
+        found |= strcmp(l->mount->point, l->order->rootfs) == 0;
         look_at_kernel(l);
         if (st_marks_skip(l->mount))
             continue;
@@ -190,13 +193,28 @@ static void look_at_mounts(struct look *l)
         if (is_type(l->mount, "overlay"))
             look_through_overlay(l);
     }
+    if (found)
+        return 0;
+    return st_fail(err, ENOENT, "the container's root %s is not among its mounts", l->order->rootfs);
+}
+
+static int look(struct look *l, struct st_error *err)
+{
+    if (st_mounts_read(l->order->pid, &l->mounts, err) < 0 || st_mounts_read(0, &l->host, err) < 0)
+        return -err->errnum;
+    l->own_users = !shares(l->order->pid, "user");
+    if (shares(l->order->pid, "pid"))
+        expose(l, ST_EXPOSED_PIDS, "it shares their pid namespace");
+    gather(l);
+    return look_at_mounts(l, err);
 }
 
 int st_exposure_find(const struct st_exposure_order *order, struct st_exposed *out, struct st_error *err)
 {
-    st_auto_fd root = -1;
     struct look l = {.order = order, .out = out};
+    st_auto_fd root = -1;
     char path[32];
+    int rc;
 
     *out = (struct st_exposed){0};
     snprintf(path, sizeof(path), "/proc/%d/root", (int)order->pid);
@@ -204,17 +222,9 @@ int st_exposure_find(const struct st_exposure_order *order, struct st_exposed *o
     if (root < 0)
         return st_fail_errno(err, "open %s", path);
     l.root = root;
-    if (st_mounts_read(order->pid, &l.mounts, err) < 0 || st_mounts_read(0, &l.host, err) < 0) {
-        st_mounts_free(&l.mounts);
-        return -err->errnum;
-    }
-    l.own_users = !shares(order->pid, "user");
-    if (shares(order->pid, "pid"))
-        expose(&l, ST_EXPOSED_PIDS, "it shares their pid namespace");
-    gather(&l);
-    look_at_mounts(&l);
+    rc = look(&l, err);
     st_places_free(&l.places);
     st_mounts_free(&l.mounts);
     st_mounts_free(&l.host);
-    return 0;
+    return rc;
 }

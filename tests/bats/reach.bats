@@ -61,8 +61,8 @@ is_refused() {
 
 # runs FILTER: such a container does.
 runs() {
-    run -0 with allowed "$1" echo it runs
-    [ "$output" = "it runs" ] || fail "$output"
+    run -0 with allowed "$1" echo it runs # where it shares a pid namespace runc may have something to say at the end
+    [[ $output == "it runs"* ]] || fail "$output"
     trace_is_complete "$(id_of allowed)"
     rm -rf "$(bundle_of allowed)"
 }
