@@ -87,8 +87,8 @@ is_asked_about() {
     [ "$status" -ne 0 ]
     run put_in "$1" "$2" sh -c 'mkdir -p /workspace; mkdir /workspace/one 2>&1; grep ^Seccomp: /proc/self/status'
     [ "$output" = $'Seccomp:\t2' ] || fail "$1: $output"
+    retry_until trace_has "$2" "$(is_made /workspace/one) and .verdict.result == \"allow\""
     trace_has "$2" "$(is_made /outside-of-it) and .payload.blocked and .payload.process.comm == \"mkdir\""
-    trace_has "$2" "$(is_made /workspace/one) and .verdict.result == \"allow\""
 }
 
 @test "what docker, podman, ctr, CRI and runc put in later is asked about" {
