@@ -426,7 +426,10 @@ static int run(struct st_worker *w)
     }
     st_link_send(w->link, w->loss ? ST_LINK_RECORDED : ST_LINK_READY, 0, NULL);
     /* The container can't have said a word yet: being confined is due before it is listened to. */
-    if (st_confine_worker(w->network.on || w->network.inherited, &err) < 0 || st_loop_run(&w->loop) < 0)
+    if (st_confine_worker(&w->filter, w->network.on || w->network.inherited, &err) < 0)
+        return 1;
+    st_buf_free(&w->filter);
+    if (st_loop_run(&w->loop) < 0)
         return 1;
     if (w->trace_lost)
         return ST_WORKER_TRACE_LOST;

@@ -23,6 +23,7 @@ struct st_worker {
     struct st_teller teller;
     struct st_news news; /* tells control, bus and sinks what was recorded */
     struct st_signer *signer;
+    struct st_buf filter; /* that it is confined by */
     struct st_pipeline pipeline; /* policy, trace, pauses */
     struct st_files files;
     struct st_mutations mutations;
@@ -40,7 +41,7 @@ struct st_worker {
     struct st_stop_facts stop;
 };
 
-/* Signer and policy: what needs no container yet. */
+/* Signer, policy, filter: what needs no container yet. */
 int st_worker_prepare(struct st_worker *w, struct st_error *err);
 /* Trace, sensors, control socket, state file: all that needs the privileges that go next. */
 int st_worker_open(struct st_worker *w, struct st_error *err);

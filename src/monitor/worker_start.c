@@ -1,6 +1,7 @@
 /* worker_start: opens all that a worker needs while it still may, and writes its first record. */
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "monitor/confine.h"
 #include "monitor/kept.h"
 #include "monitor/link.h"
 #include "monitor/worker_private.h"
@@ -71,9 +72,9 @@ int st_worker_load_policy(const struct st_order *o, struct st_policy **out, stru
 
 int st_worker_prepare(struct st_worker *w, struct st_error *err)
 {
-    if (open_signer(w, err) < 0)
+    if (open_signer(w, err) < 0 || load_policy(&w->watch->order, &w->pipeline.policy, NULL, err) < 0)
         return -err->errnum;
-    return load_policy(&w->watch->order, &w->pipeline.policy, NULL, err);
+    return st_confine_prepare(&w->filter, err);
 }
 
 static int open_trace(struct st_worker *w, struct st_error *err)
