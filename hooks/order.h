@@ -19,6 +19,7 @@ struct st_order_input {
     int listener_fd;            /* as the monitor has it, bound; -1: it is not */
     bool net_admin;             /* the container may change its network namespace */
     bool net_raw;               /* it can make packets of any kind */
+    bool net_made;              /* the runtime makes a network namespace for it */
     const char *floor;          /* note of the floor, JSON; NULL: there is none */
 };
 

@@ -451,7 +451,6 @@ static int await_container(struct warden *w, const struct st_starter *starter)
 
     w->ready_fd = st_standby_wait(starter->socket_fd, starter->runtime_fd, &pid, &err);
     close(starter->socket_fd);
-    close(starter->runtime_fd);
     if (w->ready_fd < 0)
         return -1;
     st_link_send(w->link, ST_LINK_MEET, pid, NULL);
@@ -485,6 +484,7 @@ int st_warden_run(struct st_watch *watch, st_worker_main worker, const struct st
                        .errands = -1,
                        .ready_fd = starter->ready_fd};
 
+    watch->runtime = starter->runtime_fd;
     /* Before the worker, who is to have its socket. */
     w.outpost = watch->order.network.outside ? st_outpost_start(&watch->outpost) : 0;
     if (w.outpost < 0 || open_fds(&w) < 0 || spawn_worker(&w, NULL) < 0)

@@ -61,6 +61,7 @@ int st_watch_open(struct st_watch *w, const char *order, size_t len, struct st_e
                            .fan = -1,
                            .worker_epfd = -1,
                            .errands = -1,
+                           .runtime = -1,
                            .network = -1,
                            .outpost = -1,
                            .warden = getpid()};
@@ -88,6 +89,7 @@ int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err)
     if (pid)
         w->order.pid = pid;
     w->started_ns = st_now_mono_ns();
+    st_close(&w->runtime);
     if (w->order.pid <= 0)
         return st_fail(err, EINVAL, "order to the monitor: no process");
     if (st_lifecycle_open(w->order.pid, &w->life, err) < 0)
@@ -144,6 +146,7 @@ void st_watch_close(struct st_watch *w)
     st_close(&w->fan);
     st_close(&w->network);
     st_close(&w->outpost);
+    st_close(&w->runtime);
     st_cgroup_close(&w->cgroup);
     st_lifecycle_close(&w->life);
     st_order_free(&w->order);

@@ -70,14 +70,7 @@ int st_worker_load_policy(const struct st_order *o, struct st_policy **out, stru
     return 0;
 }
 
-int st_worker_prepare(struct st_worker *w, struct st_error *err)
-{
-    if (open_signer(w, err) < 0 || load_policy(&w->watch->order, &w->pipeline.policy, NULL, err) < 0)
-        return -err->errnum;
-    return st_confine_prepare(&w->filter, err);
-}
-
-static int open_trace(struct st_worker *w, struct st_error *err)
+static int prepare_trace(struct st_worker *w, struct st_error *err)
 {
     const struct st_order *o = &w->watch->order;
     struct st_trace_options options = {.path = o->trace_path,
@@ -87,10 +80,23 @@ static int open_trace(struct st_worker *w, struct st_error *err)
                                        .rotate_bytes = o->rotate_bytes,
                                        .checkpoint_records = CHECKPOINT_RECORDS};
 
-    if (st_trace_open(&options, &w->pipeline.trace, err) < 0)
-        return st_wrap(err, "trace %s", o->trace_path);
+    return st_trace_prepare(&options, &w->pipeline.trace, err);
+}
+
+static int open_trace(struct st_worker *w, struct st_error *err)
+{
+    if (st_trace_begin(w->pipeline.trace, err) < 0)
+        return -err->errnum;
     w->continued = st_trace_seq(w->pipeline.trace) > 0;
     return 0;
+}
+
+int st_worker_prepare(struct st_worker *w, struct st_error *err)
+{
+    if (open_signer(w, err) < 0 || load_policy(&w->watch->order, &w->pipeline.policy, NULL, err) < 0 ||
+        prepare_trace(w, err) < 0)
+        return -err->errnum;
+    return st_confine_prepare(&w->filter, err);
 }
 
 int st_worker_write_state(struct st_worker *w, struct st_error *err)
@@ -243,7 +249,6 @@ static int open_files(struct st_worker *w, struct st_error *err)
 static int open_sensors(struct st_worker *w, struct st_error *err)
 {
     st_pauses_init(&w->pipeline.pauses, w->watch);
-    w->pipeline.watch = w->watch;
     w->pipeline.counters = st_counters_new(w->pipeline.policy);
     if (st_pipeline_fold(&w->pipeline, err) < 0)
         return -err->errnum;
