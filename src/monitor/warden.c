@@ -261,7 +261,7 @@ static bool work_waits(const struct warden *w)
     return poll(&p, 1, 0) > 0 || atomic_load(&w->watch->pulse->busy);
 }
 
-static void sleep_until_work(struct warden *w)
+ST_IDLE_CODE static void sleep_until_work(struct warden *w)
 {
     set_timer(w, 0);
     watch_fd(w, w->watch->worker_epfd, EPOLLIN | EPOLLONESHOT, EV_WORK, EPOLL_CTL_MOD);
@@ -315,7 +315,7 @@ static void move_out(struct warden *w)
     st_home_move_out(all, w->outpost ? 3 : 2);
 }
 
-static void on_timer(struct warden *w)
+ST_IDLE_CODE static void on_timer(struct warden *w)
 {
     uint64_t ticks, beats = atomic_load(&w->watch->pulse->beats);
     bool moved = beats != w->beats;
@@ -416,7 +416,7 @@ static void on_link(struct warden *w)
     }
 }
 
-static void dispatch(struct warden *w, uint32_t tag)
+ST_IDLE_CODE static void dispatch(struct warden *w, uint32_t tag)
 {
     switch (tag) {
     case EV_CHILD: on_child(w); break;
@@ -460,7 +460,7 @@ static int await_container(struct warden *w, const struct st_starter *starter)
     return -1;
 }
 
-static void run(struct warden *w)
+ST_IDLE_CODE static void run(struct warden *w)
 {
     while (!w->quit) {
         struct epoll_event ev;

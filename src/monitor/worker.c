@@ -274,7 +274,7 @@ static void on_recorded(void *ctx, struct st_str line)
     st_news_tell(&w->news, line.p, line.len);
 }
 
-static void on_quiet(void *ctx)
+ST_IDLE_CODE static void on_quiet(void *ctx)
 {
     (void)ctx;
     st_home_shed();
