@@ -325,7 +325,6 @@ static int attach(struct st_worker *w, struct st_error *err)
 {
     int rc;
 
-    st_loop_init(&w->loop, w->watch->worker_epfd, w->watch->pulse);
     w->loop.deadline = next_deadline;
     w->loop.on_deadline = on_deadline;
     w->loop.deadline_ctx = w;
@@ -364,7 +363,6 @@ static int attach(struct st_worker *w, struct st_error *err)
     w->control.is_inside = is_inside;
     if (st_control_attach(&w->control, &w->loop, st_worker_answer, w, err) < 0)
         return -err->errnum;
-    st_worker_open_bus(w);
     return st_teller_attach(&w->teller, &w->loop, err);
 }
 

@@ -42,7 +42,7 @@ struct st_worker {
     struct st_stop_facts stop;
 };
 
-/* Signer, policy, filter: what needs no container yet. */
+/* Signer, policy, bus, filter: what needs no container yet. */
 int st_worker_prepare(struct st_worker *w, struct st_error *err);
 /* Trace, sensors, control socket, state file: all that needs the privileges that go next. */
 int st_worker_open(struct st_worker *w, struct st_error *err);
@@ -56,9 +56,6 @@ int st_worker_write_state(struct st_worker *w, struct st_error *err);
 
 /* The first record, on disk: start, or (with w->loss) the loss of the worker before. */
 int st_worker_record_start(struct st_worker *w, struct st_error *err);
-
-/* The bus, where there can be one. */
-void st_worker_open_bus(struct st_worker *w);
 
 /* Answers requests of the control socket; see st_control_answer. */
 bool st_worker_answer(void *ctx, struct st_client *client, const char *request,

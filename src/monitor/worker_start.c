@@ -91,11 +91,26 @@ static int open_trace(struct st_worker *w, struct st_error *err)
     return 0;
 }
 
+static void open_bus(struct st_worker *w)
+{
+    const struct st_order *o = &w->watch->order;
+    const char *slash = strrchr(o->state_dir, '/');
+    st_auto_free char *parent = st_xstrndup(o->state_dir, slash ? (size_t)(slash - o->state_dir) : 0);
+    struct st_error err = {0};
+
+    if (st_bus_open(&w->bus, *parent ? parent : "/", o->control_gid, o->id, &err) == 0 &&
+        st_bus_attach(&w->bus, &w->loop, &err) == 0)
+        return;
+    snprintf(w->bus.off, sizeof(w->bus.off), "%.255s", err.msg);
+}
+
 int st_worker_prepare(struct st_worker *w, struct st_error *err)
 {
     if (open_signer(w, err) < 0 || load_policy(&w->watch->order, &w->pipeline.policy, NULL, err) < 0 ||
         prepare_trace(w, err) < 0)
         return -err->errnum;
+    st_loop_init(&w->loop, w->watch->worker_epfd, w->watch->pulse);
+    open_bus(w);
     return st_confine_prepare(&w->filter, err);
 }
 
@@ -269,19 +284,6 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     w->files.filters = w->mutations.notify;
     w->mutations.guards = &w->files.guards;
     return 0;
-}
-
-void st_worker_open_bus(struct st_worker *w)
-{
-    const struct st_order *o = &w->watch->order;
-    const char *slash = strrchr(o->state_dir, '/');
-    st_auto_free char *parent = st_xstrndup(o->state_dir, slash ? (size_t)(slash - o->state_dir) : 0);
-    struct st_error err = {0};
-
-    if (st_bus_open(&w->bus, *parent ? parent : "/", o->control_gid, o->id, &err) == 0 &&
-        st_bus_attach(&w->bus, &w->loop, &err) == 0)
-        return;
-    snprintf(w->bus.off, sizeof(w->bus.off), "%.255s", err.msg);
 }
 
 int st_worker_open(struct st_worker *w, struct st_error *err)
