@@ -251,6 +251,7 @@ static unsigned long hear(long fd, long deadline, char answer[ANSWER_ROOM])
     static const char late[] = "the monitor was not ready in time (hook_timeout)";
     unsigned long len = 0;
 
+    answer[0] = answer[1] = answer[2] = '\0';
     while (len < ANSWER_ROOM && !is_ok(answer, len)) {
         long n;
 

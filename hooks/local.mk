@@ -24,6 +24,6 @@ pkglibexec_PROGRAMS += sandtrace-knock
 sandtrace_knock_SOURCES = %D%/knock.c %D%/state_pid.c %D%/state_pid.h
 sandtrace_knock_CPPFLAGS = -I$(srcdir)/%D%
 sandtrace_knock_CFLAGS = -O2 -Wall -Wextra -Wshadow -ffreestanding -fno-builtin -fPIE -fno-stack-protector \
-	-fno-asynchronous-unwind-tables -fno-sanitize=all -fno-tree-loop-distribute-patterns
+	-fno-asynchronous-unwind-tables -fno-sanitize=all
 sandtrace_knock_LDFLAGS = -static-pie -nostdlib -fno-sanitize=all -Wl,--build-id=none -Wl,-z,noexecstack -Wl,-z,relro -Wl,-z,now
 sandtrace_knock_LDADD =

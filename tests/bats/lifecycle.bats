@@ -113,7 +113,7 @@ watched_pids() {
     start_ticking box
     watched_pids box
     pid=$(init_pid_of box)
-    rm -rf "$(bundle_of box)"
+    retry_until rm -rf "$(bundle_of box)" # which it fills meanwhile
     is_watched "$(id_of box)"
     kill -KILL "$pid"
     sealed_and_gone box "$warden" "$worker"
