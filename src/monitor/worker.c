@@ -19,8 +19,8 @@
 
 #define POLL_NS 100000000LL
 #define RETRY_NS 1000000000LL
-#define SCOUT_MS 1
-#define SCOUT_TRIES 200
+#define SCOUT_MS 3 /* a look costs a tenth of one; the hook comes twice that after the namespace, or later */
+#define SCOUT_TRIES 100
 #define QUIET_MS 2000 /* after that long without work a monitor is idle */
 
 /* ---- recording ---- */
