@@ -8,7 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The whole answer: "ok\n", or words that say why not, or nothing where the monitor died. */
+static const char ok[] = "ok\n";
+
+/* The whole answer: "ok\n", or words that say why not, or nothing where the monitor died. Words end with the
+ * connection; after "ok\n" nothing can come that would change it. */
 static int read_answer(int fd, int64_t timeout_ms, char *out, size_t size)
 {
     int64_t deadline = st_now_mono_ns() + timeout_ms * 1000000;
@@ -27,6 +30,8 @@ static int read_answer(int fd, int64_t timeout_ms, char *out, size_t size)
         if (n == 0)
             break;
         len += n > 0 ? (size_t)n : 0;
+        if (len == sizeof(ok) - 1 && memcmp(out, ok, len) == 0)
+            break;
     }
     out[len] = '\0';
     return 0;
@@ -34,7 +39,7 @@ static int read_answer(int fd, int64_t timeout_ms, char *out, size_t size)
 
 static int judge_answer(int rc, const char *answer, struct st_error *err)
 {
-    if (rc == 0 && strcmp(answer, "ok\n") == 0)
+    if (rc == 0 && strcmp(answer, ok) == 0)
         return 0;
     if (rc == -ETIMEDOUT)
         return st_fail(err, ETIMEDOUT, "the monitor was not ready in time (hook_timeout)");

@@ -18,3 +18,12 @@ CLEANFILES += $(nodist_hooks_DATA)
 EXTRA_DIST += %D%/50-sandtrace.json.in %D%/50-sandtrace-poststop.json.in %D%/50-sandtrace-precreate.json.in
 %D%/50-sandtrace.json %D%/50-sandtrace-poststop.json %D%/50-sandtrace-precreate.json: %: %.in Makefile
 	$(AM_V_GEN)mkdir -p $(@D) && $(SED) 's|@pkglibexecdir@|$(pkglibexecdir)|' $< >$@.tmp && mv $@.tmp $@
+
+# What stands in a bundle where a monitor waits already: without a C library, which would take longer to begin than all it does.
+pkglibexec_PROGRAMS += sandtrace-knock
+sandtrace_knock_SOURCES = %D%/knock.c %D%/state_pid.c %D%/state_pid.h
+sandtrace_knock_CPPFLAGS = -I$(srcdir)/%D%
+sandtrace_knock_CFLAGS = -O2 -Wall -Wextra -Wshadow -ffreestanding -fno-builtin -fPIE -fno-stack-protector \
+	-fno-asynchronous-unwind-tables -fno-sanitize=all
+sandtrace_knock_LDFLAGS = -static-pie -nostdlib -fno-sanitize=all -Wl,--build-id=none -Wl,-z,noexecstack -Wl,-z,relro -Wl,-z,now
+sandtrace_knock_LDADD =

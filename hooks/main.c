@@ -133,6 +133,7 @@ static int make_order(const struct call *call, const struct st_config *config,
     in.rootfs = rootfs;
     in.opening = st_oci_opening(oci);
     in.net_admin = st_oci_grants(oci, "CAP_NET_ADMIN");
+    in.net_made = st_oci_makes_namespace(oci, "network");
     in.net_raw = in.net_admin || st_oci_grants(oci, "CAP_NET_RAW");
     if (st_bundle_rootfs(oci, state->bundle, rootfs, err) < 0 ||
         st_config_control_gid(config, "/etc/group", &gid, err) < 0 || make_places(config, err) < 0)

@@ -53,6 +53,7 @@ static void write_network(struct st_jw *w, const struct st_order_input *in)
     st_jw_kbool(w, "inner_names", c->inner_names == ST_LET);
     st_jw_kbool(w, "let_host", c->host_network == ST_HOST_LET);
     st_jw_kbool(w, "let_net_admin", c->net_admin == ST_NET_ADMIN_LET);
+    st_jw_kbool(w, "made", in->net_made);
     st_jw_kbool(w, "net_admin", in->net_admin);
     st_jw_kbool(w, "net_raw", in->net_raw);
     st_jw_kbool(w, "outside", in->net_admin && c->net_admin == ST_NET_ADMIN_OUTSIDE);

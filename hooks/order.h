@@ -20,6 +20,7 @@ struct st_order_input {
     bool net_admin;             /* the container may change its network namespace */
     bool net_raw;               /* it can make packets of any kind */
     const char *opening;        /* what config.json opens of the machine, in words; NULL: nothing */
+    bool net_made;              /* the runtime makes a network namespace for it */
     const char *floor;          /* note of the floor, JSON; NULL: there is none */
 };
 

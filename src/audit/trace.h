@@ -40,6 +40,11 @@ struct st_trace_options {
  * batch as the first. */
 int st_trace_open(const struct st_trace_options *o, struct st_trace **out, struct st_error *err);
 
+/* The same in two steps, for who keeps others from writing it meanwhile: what takes time where the folder is
+ * full, and leaves nothing behind; then the file. */
+int st_trace_prepare(const struct st_trace_options *o, struct st_trace **out, struct st_error *err);
+int st_trace_begin(struct st_trace *t, struct st_error *err);
+
 /* Takes the event into the batch. event_id is its id; v NULL: nothing was decided. -EMSGSIZE: no record may
  * be longer than 1 MiB. -EINVAL: the JSON that the event brings along is not canonical. On any failure the
  * trace is as it was. */

@@ -89,12 +89,11 @@ static int continue_rotated(struct st_trace *t, struct st_error *err)
     char name[NAME_MAX + 1];
     struct st_tail tail;
     st_auto_fd fd = -1;
-    unsigned last = 0;
-    int rc = st_rotated_last(t->dirfd, t->name, &last, err);
+    int rc;
 
-    if (rc < 0 || last == 0)
-        return rc;
-    rc = st_rotated_name(t->name, last, name, err);
+    if (t->rotated == 0)
+        return 0;
+    rc = st_rotated_name(t->name, t->rotated, name, err);
     if (rc < 0)
         return rc;
     fd = openat(t->dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
@@ -168,7 +167,7 @@ static int open_folder(struct st_trace *t, struct st_error *err)
     return t->dirfd < 0 ? st_fail_errno(err, "open the folder %s", folder) : 0;
 }
 
-int st_trace_open(const struct st_trace_options *o, struct st_trace **out, struct st_error *err)
+int st_trace_prepare(const struct st_trace_options *o, struct st_trace **out, struct st_error *err)
 {
     struct st_trace *t = st_xcalloc(1, sizeof(*t));
     int rc;
@@ -185,12 +184,31 @@ int st_trace_open(const struct st_trace_options *o, struct st_trace **out, struc
     if (rc == 0)
         rc = open_folder(t, err);
     if (rc == 0)
-        rc = open_locked(t, err);
-    if (rc == 0)
-        rc = continue_trace(t, err);
+        rc = st_rotated_last(t->dirfd, t->name, &t->rotated, err);
     if (rc < 0) {
         st_trace_forget(t);
         return st_wrap(err, "trace %s", o->path);
+    }
+    *out = t;
+    return 0;
+}
+
+int st_trace_begin(struct st_trace *t, struct st_error *err)
+{
+    if (open_locked(t, err) < 0 || continue_trace(t, err) < 0)
+        return st_wrap(err, "trace %s", t->path);
+    return 0;
+}
+
+int st_trace_open(const struct st_trace_options *o, struct st_trace **out, struct st_error *err)
+{
+    struct st_trace *t = NULL;
+
+    if (st_trace_prepare(o, &t, err) < 0)
+        return -err->errnum;
+    if (st_trace_begin(t, err) < 0) {
+        st_trace_forget(t);
+        return -err->errnum;
     }
     *out = t;
     return 0;

@@ -14,6 +14,7 @@ struct st_trace {
     const struct st_signer *signer;
     uint64_t rotate_bytes, rotate_at; /* what was asked for; the size at which to try next; 0: never */
     uint64_t checkpoint_records, since_checkpoint;
+    unsigned rotated;    /* the highest number of a file that was full when this writer came; 0: none */
     struct st_link link; /* the last record, in the batch or in the file */
 
     char *batch;

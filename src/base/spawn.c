@@ -24,8 +24,8 @@ int st_fd_above(int fd, int floor)
     return moved;
 }
 
-/* As fork(): the child has its own copy of memory and goes on here with 0. */
-static pid_t fork_into(int cgroup_fd)
+/* The child has its own copy of memory and goes on here with 0. */
+pid_t st_spawn_fork(int cgroup_fd)
 {
     struct clone_args args = {.exit_signal = SIGCHLD};
     long pid = -1;
@@ -49,7 +49,7 @@ static char *const *unqualified(const char *const *list)
     return u.wanted;
 }
 
-static void become(const struct st_spawn *s)
+void st_spawn_become(const struct st_spawn *s)
 {
     sigset_t none;
     char text[512];
@@ -78,10 +78,10 @@ static int spawn_orphan(const struct st_spawn *s)
     if (between < 0)
         return -errno;
     if (between == 0) {
-        pid_t child = fork_into(s->cgroup_fd);
+        pid_t child = st_spawn_fork(s->cgroup_fd);
 
         if (child == 0)
-            become(s);
+            st_spawn_become(s);
         _exit(child < 0);
     }
     while (waitpid(between, NULL, 0) < 0 && errno == EINTR)
@@ -95,11 +95,11 @@ int st_spawn(const struct st_spawn *s, pid_t *pid)
 
     if (s->orphan)
         return spawn_orphan(s);
-    child = fork_into(s->cgroup_fd);
+    child = st_spawn_fork(s->cgroup_fd);
     if (child < 0)
         return -errno;
     if (child == 0)
-        become(s);
+        st_spawn_become(s);
     *pid = child;
     return 0;
 }

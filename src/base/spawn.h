@@ -19,6 +19,11 @@ struct st_spawn {
 /* 0 or -errno of the fork; a failed exec shows as exit code 127. *pid stays as it is for an orphan. */
 int st_spawn(const struct st_spawn *s, pid_t *pid);
 
+/* The two halves of it, for who has something to do between them. As fork(), born in that group. */
+pid_t st_spawn_fork(int cgroup_fd);
+/* In the child: never returns. Of the rest only program, argv, envp, fds, n_fds and say_fd are looked at. */
+_Noreturn void st_spawn_become(const struct st_spawn *s);
+
 /* A copy of fd (close-on-exec) that is at least floor, so that it can't be in its own way; fd is closed where
  * it moved. */
 int st_fd_above(int fd, int floor);

@@ -18,6 +18,7 @@
 
 /* The hook ends by itself at hook_timeout and says why; the runtime's own limit comes after that. */
 #define TIMEOUT_MARGIN_S 5
+#define KNOCKER "sandtrace-knock"
 
 static const char *const inherited[] = {"SANDTRACE_STATE_DIR", "SANDTRACE_LOG_DIR", "SANDTRACE_KEY_DIR",
                                         "SANDTRACE_POLICY_DIR"};
@@ -65,13 +66,28 @@ void st_hook_push_order(struct st_hook_args *args, const struct st_config *confi
     st_hook_push(args, ST_OCI_FLOOR_OPTION, e->floor.len ? st_buf_cstr(&e->floor) : NULL);
 }
 
+/* What tells a monitor that waits is quicker than the hook, which lies beside it and which it runs where
+ * there is more to do. NULL: not installed. */
+static char *find_knocker(const char *hook)
+{
+    const char *slash = strrchr(hook, '/');
+    st_auto_free char *path = NULL;
+
+    if (!slash || strcmp(slash + 1, ST_OCI_HOOK_NAME) != 0)
+        return NULL;
+    path = st_xasprintf("%.*s/" KNOCKER, (int)(slash - hook), hook);
+    return access(path, X_OK) == 0 ? st_steal_ptr(&path) : NULL;
+}
+
 static int add_hooks(struct st_oci_config *bundle, const struct st_config *config, const char *standby,
                      const struct st_bundle_edit *e, struct st_error *err)
 {
     st_auto_free char *timeout = st_xasprintf("%lld", (long long)config->hook_timeout_ms);
+    st_auto_free char *knocker = standby ? find_knocker(config->hook) : NULL;
     struct st_hook_args create_args = {.list = {ST_OCI_HOOK_NAME, "create"}, .n = 2};
     struct st_hook_args poststop_args = {.list = {ST_OCI_HOOK_NAME, "poststop"}, .n = 2};
-    struct st_oci_hook create = {.path = config->hook, .args = create_args.list, .env = e->env};
+    struct st_oci_hook create = {
+        .path = knocker ? knocker : config->hook, .args = create_args.list, .env = e->env};
     struct st_oci_hook poststop = {.path = config->hook, .args = poststop_args.list, .env = e->env};
 
     if (access(config->hook, X_OK) < 0)

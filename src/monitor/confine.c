@@ -1,16 +1,32 @@
 /* confine: see confine.h. Killing on an unknown call is fail-closed: the warden sees the death. */
 #include "monitor/confine.h"
 
+#include "base/cleanup.h"
+#include "base/io.h"
+
 #include <cap-ng.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <seccomp.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Of what might be had by running a program: one call for each that there is. */
+static int give_up_hopes(struct st_error *err)
+{
+    capng_clear(CAPNG_SELECT_ALL);
+    if (capng_apply(CAPNG_SELECT_BOUNDS | CAPNG_SELECT_AMBIENT) < 0)
+        return st_fail(err, EPERM, "drop capabilities");
+    return 0;
+}
 
 static int drop_capabilities(bool worker, bool network, struct st_error *err)
 {
-    capng_clear(CAPNG_SELECT_ALL);
+    capng_clear(CAPNG_SELECT_CAPS);
     /* Exit status, command line and root of the container's processes in /proc. */
     if (worker && capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_SYS_PTRACE) < 0)
         return st_fail(err, EPERM, "set of capabilities");
@@ -19,7 +35,7 @@ static int drop_capabilities(bool worker, bool network, struct st_error *err)
         return st_fail(err, EPERM, "set of capabilities");
     if (network && capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_NET_ADMIN) < 0)
         return st_fail(err, EPERM, "set of capabilities");
-    if (capng_apply(CAPNG_SELECT_ALL) < 0)
+    if (capng_apply(CAPNG_SELECT_CAPS) < 0)
         return st_fail(err, EPERM, "drop capabilities");
     return 0;
 }
@@ -170,40 +186,83 @@ static int add_worker(scmp_filter_ctx ctx)
     return rc;
 }
 
-static int load_filter(bool worker, struct st_error *err)
+static int take_program(scmp_filter_ctx ctx, struct st_buf *out)
+{
+    st_auto_fd fd = memfd_create("filter", MFD_CLOEXEC);
+    int rc;
+
+    if (fd < 0)
+        return -errno;
+    rc = seccomp_export_bpf(ctx, fd);
+    if (rc == 0 && lseek(fd, 0, SEEK_SET) < 0)
+        rc = -errno;
+    return rc < 0 ? rc : st_read_fd(fd, BPF_MAXINSNS * sizeof(struct sock_filter), out, NULL);
+}
+
+static int build_filter(bool worker, struct st_buf *out, struct st_error *err)
 {
     scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-    int rc = !ctx ? -ENOMEM : worker ? add_worker(ctx) : add_outpost(ctx);
+    int rc = !ctx ? -ENOMEM : seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2 /* a tree */);
 
     if (rc == 0)
-        rc = seccomp_load(ctx);
+        rc = worker ? add_worker(ctx) : add_outpost(ctx);
+    if (rc == 0)
+        rc = take_program(ctx, out);
     seccomp_release(ctx);
-    return rc < 0 ? st_fail(err, -rc, "load a seccomp filter: %s", strerror(-rc)) : 0;
+    return rc < 0 ? st_fail(err, -rc, "make a seccomp filter: %s", strerror(-rc)) : 0;
+}
+
+static int load_filter(const struct st_buf *filter, struct st_error *err)
+{
+    struct sock_fprog program = {.len = (unsigned short)(filter->len / sizeof(struct sock_filter)),
+                                 .filter = (struct sock_filter *)(void *)filter->data};
+
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+        return st_fail_errno(err, "load a seccomp filter");
+    return 0;
 }
 #else
-static int load_filter(bool worker, struct st_error *err)
+/* The sanitizers make calls of their own. */
+static int build_filter(bool worker, struct st_buf *out, struct st_error *err)
 {
     (void)worker;
-    (void)err; /* The sanitizers make calls of their own. */
+    (void)out;
+    (void)err;
+    return 0;
+}
+
+static int load_filter(const struct st_buf *filter, struct st_error *err)
+{
+    (void)filter;
+    (void)err;
     return 0;
 }
 #endif
 
-static int confine(bool worker, bool network, struct st_error *err)
+static int confine(const struct st_buf *filter, bool worker, bool network, struct st_error *err)
 {
     if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return st_fail_errno(err, "confine a process of the monitor");
     if (drop_capabilities(worker, network, err) < 0)
         return -err->errnum;
-    return load_filter(worker, err);
+    return load_filter(filter, err);
 }
 
-int st_confine_worker(bool network, struct st_error *err)
+int st_confine_prepare(struct st_buf *filter, struct st_error *err)
 {
-    return confine(true, network, err);
+    return give_up_hopes(err) < 0 ? -err->errnum : build_filter(true, filter, err);
+}
+
+int st_confine_worker(const struct st_buf *filter, bool network, struct st_error *err)
+{
+    return confine(filter, true, network, err);
 }
 
 int st_confine_outpost(struct st_error *err)
 {
-    return confine(false, true, err);
+    st_auto_buf filter = ST_BUF_INIT;
+
+    if (give_up_hopes(err) < 0 || build_filter(false, &filter, err) < 0)
+        return -err->errnum;
+    return confine(&filter, false, true, err);
 }

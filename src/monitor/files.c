@@ -94,25 +94,18 @@ static void describe_object(struct st_files *f, int fd, struct st_event *ev)
         ev->fs.path.len -= 10;
 }
 
-static void judge(struct st_files *f, const struct st_fan_event *seen, struct st_operation *op,
-                  int64_t seen_ns)
+static void judge(struct st_files *f, const struct st_fan_event *seen, const struct st_wanted *wanted,
+                  struct st_operation *op, int64_t seen_ns)
 {
-    struct st_wanted wanted = st_access_of_thread(seen->tid, seen->exec);
     struct st_event ev = {.type = ST_EV_FILESYSTEM,
                           .tier = ST_TIER_KERNEL,
                           .wall_us = st_now_wall_us(),
                           .process = f->facts.process,
-                          .fs = {.op = seen->exec ? ST_FS_EXEC : ST_FS_OPEN, .access = wanted.access}};
+                          .fs = {.op = seen->exec ? ST_FS_EXEC : ST_FS_OPEN, .access = wanted->access}};
     bool judged;
 
-    /* The kernel reports an execution twice: as that, decided already, and as the open that it does for it.
-     */
-    if (!seen->exec && wanted.access == ST_ACCESS_EXEC) {
-        st_operation_answer(op, true);
-        return;
-    }
     describe_object(f, op->fd, &ev);
-    if (!f->opened && st_leftover_is_new(op->fd, &wanted)) {
+    if (!f->opened && st_leftover_is_new(op->fd, wanted)) {
         ev.fs.op = ST_FS_CREATE;
         ev.fs.access |= ST_ACCESS_CREATE;
         op->token = (uint64_t)seen->tid;
@@ -142,6 +135,7 @@ static void take(void *ctx, const struct st_fan_event *seen)
 {
     struct st_files *f = ctx;
     int64_t seen_ns = st_now_mono_ns();
+    struct st_wanted wanted;
     st_auto_operation op = {.answerer = seen->fd >= 0 ? answer : NULL, .ctx = f, .fd = seen->fd};
 
     f->pipeline->pauses.others_wait = seen->more;
@@ -166,6 +160,13 @@ static void take(void *ctx, const struct st_fan_event *seen)
         st_operation_answer(&op, true);
         return;
     }
+    wanted = st_access_of_thread(seen->tid, seen->exec);
+    /* The kernel reports an execution twice: as that, decided already, and as the open that it does for it.
+     */
+    if (!f->refuse_all && !seen->exec && wanted.access == ST_ACCESS_EXEC) {
+        st_operation_answer(&op, true);
+        return;
+    }
     f->pipeline->executions += seen->exec;
     if (seen->exec && f->filters)
         st_notify_meet(f->filters);
@@ -179,7 +180,7 @@ static void take(void *ctx, const struct st_fan_event *seen)
         f->setup_uses++;
         st_operation_answer(&op, true);
     } else {
-        judge(f, seen, &op, seen_ns);
+        judge(f, seen, &wanted, &op, seen_ns);
     }
 }
 

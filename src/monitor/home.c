@@ -119,13 +119,13 @@ void st_home_move_out(const pid_t *pids, size_t n)
 
 #define STACK_DEPTH ((uintptr_t)512 << 10)
 
-static void give_back(uintptr_t begin, size_t len)
+ST_IDLE_CODE static void give_back(uintptr_t begin, size_t len)
 {
     madvise((void *)begin, len, MADV_DONTNEED); // NOLINT(performance-no-int-to-ptr)
 }
 
 /* Clean pages of a file, which the kernel still has. */
-static int give_back_program(struct dl_phdr_info *info, size_t size, void *page_size)
+ST_IDLE_CODE static int give_back_program(struct dl_phdr_info *info, size_t size, void *page_size)
 {
     uintptr_t mask = ~(*(const uintptr_t *)page_size - 1);
 
@@ -140,7 +140,7 @@ static int give_back_program(struct dl_phdr_info *info, size_t size, void *page_
     return 0;
 }
 
-void st_home_shed(void)
+ST_IDLE_CODE void st_home_shed(void)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0) & ~(page - 1);

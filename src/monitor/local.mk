@@ -55,6 +55,7 @@ libmonitor_a_SOURCES = \
 	%D%/reach.c %D%/reach.h \
 	%D%/record.c %D%/record.h \
 	%D%/ring.c %D%/ring.h \
+	%D%/scout.c %D%/scout.h \
 	%D%/sealed.c %D%/sealed.h \
 	%D%/standby.c %D%/standby.h \
 	%D%/statefile.c %D%/statefile.h \

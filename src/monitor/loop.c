@@ -2,6 +2,7 @@
 #include "monitor/loop.h"
 
 #include "base/clock.h"
+#include "monitor/home.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -74,20 +75,26 @@ static void run_handlers(struct st_loop *l, const struct epoll_event *events, in
     }
 }
 
-int st_loop_run(struct st_loop *l)
+/* After on_quiet nothing is run but the wait: what runs must come back into memory. */
+ST_IDLE_CODE static int wait_for_events(struct st_loop *l, struct epoll_event *events, int max)
+{
+    int timeout = wait_ms(l);
+    bool tired = timeout < 0 && l->on_quiet;
+    int n = epoll_wait(l->epfd, events, max, tired ? l->quiet_ms : timeout);
+
+    if (n != 0 || !tired)
+        return n;
+    l->on_quiet(l->deadline_ctx);
+    return epoll_wait(l->epfd, events, max, -1);
+}
+
+ST_IDLE_CODE int st_loop_run(struct st_loop *l)
 {
     struct epoll_event events[16];
 
     while (!l->quit) {
-        int timeout = wait_ms(l), n;
-        bool tired = timeout < 0 && l->on_quiet && !l->rested;
+        int n = wait_for_events(l, events, sizeof(events) / sizeof(events[0]));
 
-        n = epoll_wait(l->epfd, events, sizeof(events) / sizeof(events[0]), tired ? l->quiet_ms : timeout);
-        l->rested = n == 0 && tired;
-        if (l->rested) {
-            l->on_quiet(l->deadline_ctx);
-            continue;
-        }
         if (n < 0 && errno != EINTR)
             return -errno;
         atomic_store(&l->pulse->busy, 1);

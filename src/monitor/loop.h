@@ -36,7 +36,6 @@ struct st_loop {
      * any more. */
     void (*on_quiet)(void *ctx);
     int quiet_ms;
-    bool rested;
     struct st_loop_slot {
         const char *name;    /* NULL: free */
         uint32_t generation; /* tells an event of the slot's last owner from one of its present */

@@ -29,10 +29,12 @@ static int check_namespace(struct st_error *err)
 
 int st_netgroup_find(pid_t init, struct st_ruleset_group *out, struct st_error *err)
 {
+    st_auto_mounts mounts = {0};
     st_auto_cgroup group = ST_CGROUP_NONE;
     struct stat sb;
 
-    if (check_namespace(err) < 0 || st_cgroup_open(init, ST_CGROUP_ONLY_V2, &group, err) < 0)
+    if (check_namespace(err) < 0 || st_mounts_read(0, &mounts, err) < 0 ||
+        st_cgroup_open(&mounts, init, ST_CGROUP_ONLY_V2, &group, err) < 0)
         return -err->errnum;
     if (fstat(group.dirfd, &sb) < 0)
         return st_fail_errno(err, "control group %s", group.path);

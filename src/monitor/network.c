@@ -370,7 +370,8 @@ void st_network_close(struct st_network *n)
         return;
     st_network_end_sockets(n);
     st_close(&n->diag_fd);
-    if (n->rules.fd > 0 && (n->by_group || st_netshare_is_last(&n->share)))
+    /* By group, or before the container was met, nobody shares them. */
+    if (n->rules.fd > 0 && (n->share.fd < 0 || st_netshare_is_last(&n->share)))
         st_ruleset_remove(&n->rules, &err);
     st_network_outside_close(n, st_netshare_is_last(&n->share));
     for (size_t i = 0; !n->inherited && i < sizeof(fds) / sizeof(fds[0]); i++)
@@ -386,5 +387,8 @@ void st_network_close(struct st_network *n)
     st_sock_owners_free(n->owners);
     st_process_cache_free(n->processes);
     st_raw_reply_close(&n->replies);
-    n->on = false;
+    n->rules = (struct st_ruleset){0};
+    n->renew_ns = 0;
+    n->on = n->bound = false;
+    n->ahead = 0;
 }

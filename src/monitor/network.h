@@ -31,6 +31,7 @@ struct st_network {
     struct st_pipeline *pipeline;
     struct st_loop *loop;
     bool on, failed;
+    ino_t ahead;    /* opened in this namespace before the container was met; 0: it was not */
     bool bound;     /* the queue is */
     bool inherited; /* of a worker that was lost: only to be taken away */
     bool enforce;   /* else everything passes, and is recorded */
@@ -85,6 +86,10 @@ struct st_network {
  * (host network, CAP_NET_ADMIN), the container must not start. Not on: there is nothing to watch, detail says
  * why. */
 int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch *w, struct st_error *err);
+/* As much of it as can be done as soon as there is the network namespace that will be the container's alone
+ * (scout.h); st_network_open() does the rest, or all anew where it turns out to be another. */
+int st_network_open_ahead(struct st_network *n, struct st_pipeline *p, const struct st_watch *w, int ns,
+                          struct st_error *err);
 /* After the loss of a worker: what it had installed lets nothing by any more, and is to be taken away in the
  * end. */
 void st_network_inherit(struct st_network *n, struct st_pipeline *p, struct st_watch *w);

@@ -144,7 +144,7 @@ static int open_sockets(struct st_network *n, struct st_error *err)
         (!n->by_group && n->share.keeper && (n->frames_fd = st_nflog_open(err)) < 0) ||
         st_raw_reply_open(&n->replies, n->order.stamp, err) < 0 || st_sock_tables_open(&tables, err) < 0)
         return -err->errnum;
-    n->owners = st_sock_owners_new(&tables, n->pipeline->watch->cgroup.dirfd);
+    n->owners = st_sock_owners_new(&tables);
     return 0;
 }
 
@@ -181,6 +181,12 @@ static int check_keeper(const struct st_network *n, struct st_error *err)
                      "CAP_NET_RAW or CAP_NET_ADMIN, and whose monitor judges for both; give both the same");
 }
 
+/* Not by group, and not before the container is met. */
+static bool is_shared(const struct st_network *n)
+{
+    return n->share.fd >= 0;
+}
+
 /* From here on the packets of the namespace are ours to judge. */
 int st_network_keep_rules(struct st_network *n, struct st_error *err)
 {
@@ -188,7 +194,7 @@ int st_network_keep_rules(struct st_network *n, struct st_error *err)
     struct st_ruleset known;
     bool is_known = st_netkernel_recall(state_dir, &known);
 
-    if (!n->by_group && publish(n, err) < 0)
+    if (is_shared(n) && publish(n, err) < 0)
         return -err->errnum;
     n->order.like = is_known ? &known : NULL;
     if (!n->bound && st_network_bind_queue(n, err) < 0)
@@ -271,6 +277,72 @@ void st_network_describe(struct st_network *n)
         snprintf(n->detail + at, sizeof(n->detail) - (size_t)at, " none");
 }
 
+static void begin(struct st_network *n, struct st_pipeline *p)
+{
+    n->pipeline = p;
+    n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = n->frames_fd = n->diag_fd = -1;
+    n->outside = (struct st_network_outside){.post = -1, .home = -1, .asked = -1};
+    n->replies = (struct st_raw_reply)ST_RAW_REPLY_NONE;
+    n->enforce = st_policy_mode(p->policy) == ST_MODE_ENFORCE;
+    n->share = (struct st_netshare){.fd = -1, .keeper = true};
+}
+
+/* Sockets and rules. */
+static int open_within(struct st_network *n, const struct st_watch *w, int ns, struct st_error *err)
+{
+    n->on = true;
+    if (write_order(n, &w->order.network, err) < 0 || make_books(n, err) < 0 ||
+        st_network_outside_begin(n, w, ns, err) < 0 || st_netns_visit(ns, enter, n, err) < 0)
+        return -err->errnum;
+    return 0;
+}
+
+int st_network_open_ahead(struct st_network *n, struct st_pipeline *p, const struct st_watch *w, int ns,
+                          struct st_error *err)
+{
+    struct stat sb;
+
+    begin(n, p);
+    if (fstat(ns, &sb) < 0)
+        return st_fail_errno(err, "the container's network namespace");
+    if (open_within(n, w, ns, err) < 0) {
+        st_network_close(n);
+        return -err->errnum;
+    }
+    n->ahead = sb.st_ino;
+    return 0;
+}
+
+/* What could not be known before the container was there. */
+static int complete(struct st_network *n, struct st_error *err)
+{
+    n->order.resolvers = n->resolvers.addrs;
+    n->order.n_resolvers = n->resolvers.n;
+    if (publish(n, err) < 0)
+        return -err->errnum;
+    return st_ruleset_add_resolvers(&n->rules, &n->order, err);
+}
+
+static int open_at(struct st_network *n, struct st_watch *w, int ns, ino_t number, struct st_error *err)
+{
+    n->raw_sockets = w->order.network.net_raw;
+    n->inner_names = w->order.network.inner_names;
+    st_watch_members(w, &n->members);
+    st_network_look_at_policy(n);
+    find_resolvers(n, &w->order);
+    st_ruleset_name(w->order.id, n->table);
+    if (!n->by_group && st_netshare_join(&n->share, w->order.state_dir, number, err) < 0)
+        return -err->errnum;
+    n->on = true; /* from here on there is something to be closed */
+    if (n->ahead && !n->share.keeper)
+        return st_fail(err, EBUSY, "another monitor was there first in what is the container's alone");
+    if (check_keeper(n, err) < 0 || (n->ahead ? complete(n, err) : open_within(n, w, ns, err)) < 0)
+        return -err->errnum;
+    st_sock_owners_tell_group(n->owners, w->cgroup.dirfd);
+    st_network_describe(n);
+    return 0;
+}
+
 int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch *w, struct st_error *err)
 {
     struct stat sb;
@@ -278,37 +350,20 @@ int st_network_open(struct st_network *n, struct st_pipeline *p, struct st_watch
     char path[48];
     int rc;
 
-    n->pipeline = p;
-    n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = n->frames_fd = n->diag_fd = -1;
-    n->outside = (struct st_network_outside){.post = -1, .home = -1, .asked = -1};
-    n->replies = (struct st_raw_reply)ST_RAW_REPLY_NONE;
-    n->enforce = st_policy_mode(p->policy) == ST_MODE_ENFORCE;
     snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)w->order.pid);
     ns = open(path, O_RDONLY | O_CLOEXEC);
-    if (ns < 0)
+    if (ns < 0 || fstat(ns, &sb) < 0)
         return st_fail_errno(err, "the container's network namespace");
-    rc = check_grants(n, w, err);
-    if (rc != 0)
-        return rc < 0 ? rc : 0;
-    n->raw_sockets = w->order.network.net_raw;
-    n->inner_names = w->order.network.inner_names;
-    st_watch_members(w, &n->members);
-    st_network_look_at_policy(n);
-    find_resolvers(n, &w->order);
-    if (fstat(ns, &sb) < 0)
-        return st_fail_errno(err, "the container's network namespace");
-    st_ruleset_name(w->order.id, n->table);
-    n->share = (struct st_netshare){.fd = -1, .keeper = true}; /* by group, nothing is shared */
-    if (!n->by_group && st_netshare_join(&n->share, w->order.state_dir, sb.st_ino, err) < 0)
-        return st_wrap(err, "watch the network");
-    n->on = true; /* from here on there is something to be closed */
-    if (check_keeper(n, err) < 0 || write_order(n, &w->order.network, err) < 0 || make_books(n, err) < 0 ||
-        st_network_outside_begin(n, w, ns, err) < 0 || st_netns_visit(ns, enter, n, err) < 0) {
+    if (n->ahead && n->ahead != sb.st_ino)
         st_network_close(n);
-        return st_wrap(err, "watch the network");
-    }
-    st_network_describe(n);
-    return 0;
+    if (!n->ahead)
+        begin(n, p);
+    rc = check_grants(n, w, err);
+    if (rc == 0 && open_at(n, w, ns, sb.st_ino, err) < 0)
+        rc = st_wrap(err, "watch the network");
+    if (rc != 0)
+        st_network_close(n);
+    return rc < 0 ? rc : 0;
 }
 
 void st_network_inherit(struct st_network *n, struct st_pipeline *p, struct st_watch *w)

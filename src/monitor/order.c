@@ -59,6 +59,7 @@ static void read_network(const struct st_json_node *network, struct st_order_net
     out->net_raw = st_json_true(st_json_get(network, "net_raw"));
     out->net_admin = st_json_true(st_json_get(network, "net_admin"));
     out->outside = st_json_true(st_json_get(network, "outside"));
+    out->made = st_json_true(st_json_get(network, "made"));
     read_list(st_json_get(network, "resolvers"), &out->resolvers, &out->n_resolvers);
 }
 

@@ -61,6 +61,7 @@ struct st_order {
         bool net_raw;           /* it can make packets of any kind */
         bool net_admin;         /* the container may change its network namespace */
         bool outside;           /* which is held at the other end of its cables */
+        bool made;              /* the runtime makes one for it, that nobody has yet */
         const char **resolvers; /* none: those of the container's resolv.conf */
         size_t n_resolvers;
     } network;

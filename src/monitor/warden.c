@@ -261,7 +261,7 @@ static bool work_waits(const struct warden *w)
     return poll(&p, 1, 0) > 0 || atomic_load(&w->watch->pulse->busy);
 }
 
-static void sleep_until_work(struct warden *w)
+ST_IDLE_CODE static void sleep_until_work(struct warden *w)
 {
     set_timer(w, 0);
     watch_fd(w, w->watch->worker_epfd, EPOLLIN | EPOLLONESHOT, EV_WORK, EPOLL_CTL_MOD);
@@ -315,7 +315,7 @@ static void move_out(struct warden *w)
     st_home_move_out(all, w->outpost ? 3 : 2);
 }
 
-static void on_timer(struct warden *w)
+ST_IDLE_CODE static void on_timer(struct warden *w)
 {
     uint64_t ticks, beats = atomic_load(&w->watch->pulse->beats);
     bool moved = beats != w->beats;
@@ -416,7 +416,7 @@ static void on_link(struct warden *w)
     }
 }
 
-static void dispatch(struct warden *w, uint32_t tag)
+ST_IDLE_CODE static void dispatch(struct warden *w, uint32_t tag)
 {
     switch (tag) {
     case EV_CHILD: on_child(w); break;
@@ -451,7 +451,6 @@ static int await_container(struct warden *w, const struct st_starter *starter)
 
     w->ready_fd = st_standby_wait(starter->socket_fd, starter->runtime_fd, &pid, &err);
     close(starter->socket_fd);
-    close(starter->runtime_fd);
     if (w->ready_fd < 0)
         return -1;
     st_link_send(w->link, ST_LINK_MEET, pid, NULL);
@@ -461,7 +460,7 @@ static int await_container(struct warden *w, const struct st_starter *starter)
     return -1;
 }
 
-static void run(struct warden *w)
+ST_IDLE_CODE static void run(struct warden *w)
 {
     while (!w->quit) {
         struct epoll_event ev;
@@ -485,6 +484,7 @@ int st_warden_run(struct st_watch *watch, st_worker_main worker, const struct st
                        .errands = -1,
                        .ready_fd = starter->ready_fd};
 
+    watch->runtime = starter->runtime_fd;
     /* Before the worker, who is to have its socket. */
     w.outpost = watch->order.network.outside ? st_outpost_start(&watch->outpost) : 0;
     if (w.outpost < 0 || open_fds(&w) < 0 || spawn_worker(&w, NULL) < 0)

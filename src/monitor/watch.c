@@ -23,7 +23,7 @@ static int open_freezer(struct st_watch *w, struct st_error *err)
                                                                          : ST_CGROUP_AUTO;
     struct st_error why = {0};
 
-    if (st_cgroup_open(w->order.pid, choice, &w->cgroup, &why) == 0) {
+    if (st_cgroup_open(&w->mounts, w->order.pid, choice, &w->cgroup, &why) == 0) {
         w->can_freeze = true;
         return 0;
     }
@@ -36,7 +36,8 @@ static int open_freezer(struct st_watch *w, struct st_error *err)
 
 static int open_all(struct st_watch *w, const char *order, size_t len, struct st_error *err)
 {
-    if (st_order_parse(order, len, &w->order, err) < 0 ||
+    /* Where there are many mounts it takes milliseconds. */
+    if (st_order_parse(order, len, &w->order, err) < 0 || st_mounts_read(0, &w->mounts, err) < 0 ||
         st_statedir_claim(w->order.state_dir, PREDECESSOR_TIMEOUT_NS, &w->state, err) < 0 ||
         st_statedir_share(&w->state, w->order.control_gid, err) < 0)
         return -err->errnum;
@@ -61,6 +62,7 @@ int st_watch_open(struct st_watch *w, const char *order, size_t len, struct st_e
                            .fan = -1,
                            .worker_epfd = -1,
                            .errands = -1,
+                           .runtime = -1,
                            .network = -1,
                            .outpost = -1,
                            .warden = getpid()};
@@ -84,10 +86,12 @@ static bool is_in_our_network(pid_t pid)
 int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err)
 {
     struct st_error no_group = {0};
+    int rc;
 
     if (pid)
         w->order.pid = pid;
     w->started_ns = st_now_mono_ns();
+    st_close(&w->runtime);
     if (w->order.pid <= 0)
         return st_fail(err, EINVAL, "order to the monitor: no process");
     if (st_lifecycle_open(w->order.pid, &w->life, err) < 0)
@@ -95,7 +99,9 @@ int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err)
     w->hosts_network = is_in_our_network(w->order.pid);
     if (st_watch_by_group(w) && st_netgroup_find(w->order.pid, &w->group, &no_group) < 0)
         snprintf(w->no_group, sizeof(w->no_group), "%.250s", no_group.msg);
-    return open_freezer(w, err);
+    rc = open_freezer(w, err);
+    st_mounts_free(&w->mounts);
+    return rc;
 }
 
 void st_watch_rules(const struct st_watch *w, struct st_ruleset *out)
@@ -144,6 +150,8 @@ void st_watch_close(struct st_watch *w)
     st_close(&w->fan);
     st_close(&w->network);
     st_close(&w->outpost);
+    st_close(&w->runtime);
+    st_mounts_free(&w->mounts);
     st_cgroup_close(&w->cgroup);
     st_lifecycle_close(&w->life);
     st_order_free(&w->order);

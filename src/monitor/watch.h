@@ -27,8 +27,10 @@ struct st_watch {
     char no_group[256];
     int outpost; /* socket to the process that holds the fence (outpost.h); -1: there is none */
     int errands; /* worker's end of the socket to the warden's performers; -1: none */
+    int runtime; /* pidfd of the runtime whose hook is awaited, until the container is met; -1: none is */
     pid_t warden;
-    int64_t started_ns; /* monotonic */
+    struct st_mounts mounts; /* our own, as of our start, until the container is met */
+    int64_t started_ns;      /* monotonic */
 };
 
 /* All that needs no container yet: the order, our directory, the fanotify group. */

@@ -7,6 +7,7 @@
 #include "monitor/confine.h"
 #include "monitor/home.h"
 #include "monitor/link.h"
+#include "monitor/scout.h"
 #include "monitor/worker_private.h"
 #include "respond/freezer.h"
 #include "respond/kill.h"
@@ -18,6 +19,8 @@
 
 #define POLL_NS 100000000LL
 #define RETRY_NS 1000000000LL
+#define SCOUT_MS 3 /* a look costs a tenth of one; the hook comes twice that after the namespace, or later */
+#define SCOUT_TRIES 100
 #define QUIET_MS 2000 /* after that long without work a monitor is idle */
 
 /* ---- recording ---- */
@@ -271,7 +274,7 @@ static void on_recorded(void *ctx, struct st_str line)
     st_news_tell(&w->news, line.p, line.len);
 }
 
-static void on_quiet(void *ctx)
+ST_IDLE_CODE static void on_quiet(void *ctx)
 {
     (void)ctx;
     st_home_shed();
@@ -322,7 +325,6 @@ static int attach(struct st_worker *w, struct st_error *err)
 {
     int rc;
 
-    st_loop_init(&w->loop, w->watch->worker_epfd, w->watch->pulse);
     w->loop.deadline = next_deadline;
     w->loop.on_deadline = on_deadline;
     w->loop.deadline_ctx = w;
@@ -361,7 +363,6 @@ static int attach(struct st_worker *w, struct st_error *err)
     w->control.is_inside = is_inside;
     if (st_control_attach(&w->control, &w->loop, st_worker_answer, w, err) < 0)
         return -err->errnum;
-    st_worker_open_bus(w);
     return st_teller_attach(&w->teller, &w->loop, err);
 }
 
@@ -380,17 +381,47 @@ static void leave(struct st_worker *w)
     st_teller_close(&w->teller);
 }
 
-/* One that was started ahead waits until its container is named; the warden's end is the end of the wait. */
-static int meet(struct st_worker *w, struct st_error *err)
+static bool may_scout(const struct st_worker *w)
+{
+    const struct st_order *o = &w->watch->order;
+
+    return o->network.made && o->network.watch && !o->network.outside && !o->light &&
+           w->scouted < SCOUT_TRIES;
+}
+
+/* What goes wrong here is done again when the container is met, and said then. */
+static void scout(struct st_worker *w)
+{
+    struct st_error err = {0};
+    st_auto_fd ns = st_scout_network(w->watch->runtime);
+
+    w->scouted = ns < 0 ? w->scouted + 1 : SCOUT_TRIES;
+    if (ns < 0)
+        return;
+    (void)st_network_open_ahead(&w->network, &w->pipeline, w->watch, ns, &err);
+}
+
+static bool is_told(const struct st_worker *w, int timeout_ms)
 {
     struct pollfd p = {.fd = w->link, .events = POLLIN};
+
+    int rc;
+
+    do
+        rc = poll(&p, 1, timeout_ms);
+    while (rc < 0 && errno == EINTR);
+    return rc != 0;
+}
+
+/* One that was started ahead waits until its container is named; the warden's end is the end of the wait. */
+static int meet(struct st_worker *w, bool prepared, struct st_error *err)
+{
     struct st_link_message m;
 
     if (st_watch_has_met(w->watch))
         return 0;
-    while (poll(&p, 1, -1) < 0)
-        if (errno != EINTR)
-            return st_fail_errno(err, "wait for the container");
+    while (!is_told(w, prepared && may_scout(w) ? SCOUT_MS : -1))
+        scout(w);
     if (st_link_receive(w->link, &m) != 1 || m.kind != ST_LINK_MEET)
         return st_fail(err, ESRCH, "there is no container");
     return st_watch_meet(w->watch, (pid_t)m.value, err);
@@ -404,7 +435,7 @@ static int start(struct st_worker *w, struct st_error *err)
         st_teller_start(&w->teller, &w->watch->order, &bad) == 0 && st_worker_prepare(w, &bad) == 0;
 
     /* What is wrong is said when there is somebody to be told. */
-    if (meet(w, err) < 0)
+    if (meet(w, prepared, err) < 0)
         return -err->errnum;
     if (!prepared) {
         *err = bad;
@@ -426,7 +457,10 @@ static int run(struct st_worker *w)
     }
     st_link_send(w->link, w->loss ? ST_LINK_RECORDED : ST_LINK_READY, 0, NULL);
     /* The container can't have said a word yet: being confined is due before it is listened to. */
-    if (st_confine_worker(w->network.on || w->network.inherited, &err) < 0 || st_loop_run(&w->loop) < 0)
+    if (st_confine_worker(&w->filter, w->network.on || w->network.inherited, &err) < 0)
+        return 1;
+    st_buf_free(&w->filter);
+    if (st_loop_run(&w->loop) < 0)
         return 1;
     if (w->trace_lost)
         return ST_WORKER_TRACE_LOST;
@@ -443,7 +477,7 @@ int st_worker_run(struct st_watch *watch, int link, const struct st_loss *loss)
         st_link_send(link, ST_LINK_FAILED, 0, "sandtrace-monitor: out of memory");
         return 1;
     }
-    w->watch = watch;
+    w->watch = w->pipeline.watch = watch;
     w->loss = loss;
     w->link = link;
     w->stop.reason = loss ? "worker lost" : "ended";

@@ -23,15 +23,17 @@ struct st_worker {
     struct st_teller teller;
     struct st_news news; /* tells control, bus and sinks what was recorded */
     struct st_signer *signer;
+    struct st_buf filter;        /* that it is confined by */
     struct st_pipeline pipeline; /* policy, trace, pauses */
     struct st_files files;
     struct st_mutations mutations;
     struct st_network network;
     struct st_buf reach; /* what the container can reach past the watch; empty: nothing */
-    bool continued;      /* the trace has records of an earlier run */
-    bool exited;         /* the first process has ended; others may still be in the group */
-    bool summed;         /* the summary of the file system is */
-    bool sealed;         /* stop record and final checkpoint are in the trace, or in its batch */
+    unsigned scouted; /* how often the network was looked for before the container was met */
+    bool continued;   /* the trace has records of an earlier run */
+    bool exited;      /* the first process has ended; others may still be in the group */
+    bool summed;      /* the summary of the file system is */
+    bool sealed;      /* stop record and final checkpoint are in the trace, or in its batch */
     bool warden_lost;
     int64_t poll_ns;   /* look at the group again at this time (v1 tells nobody that it is empty); 0: no */
     int64_t retry_ns;  /* the trace could not be written: frozen, try again at this time; 0: all is well */
@@ -41,7 +43,7 @@ struct st_worker {
     struct st_stop_facts stop;
 };
 
-/* Signer and policy: what needs no container yet. */
+/* Signer, policy, bus, filter: what needs no container yet. */
 int st_worker_prepare(struct st_worker *w, struct st_error *err);
 /* Trace, sensors, control socket, state file: all that needs the privileges that go next. */
 int st_worker_open(struct st_worker *w, struct st_error *err);
@@ -55,9 +57,6 @@ int st_worker_write_state(struct st_worker *w, struct st_error *err);
 
 /* The first record, on disk: start, or (with w->loss) the loss of the worker before. */
 int st_worker_record_start(struct st_worker *w, struct st_error *err);
-
-/* The bus, where there can be one. */
-void st_worker_open_bus(struct st_worker *w);
 
 /* Answers requests of the control socket; see st_control_answer. */
 bool st_worker_answer(void *ctx, struct st_client *client, const char *request,

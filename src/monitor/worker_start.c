@@ -1,6 +1,7 @@
 /* worker_start: opens all that a worker needs while it still may, and writes its first record. */
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "monitor/confine.h"
 #include "monitor/kept.h"
 #include "monitor/link.h"
 #include "monitor/reach.h"
@@ -70,14 +71,7 @@ int st_worker_load_policy(const struct st_order *o, struct st_policy **out, stru
     return 0;
 }
 
-int st_worker_prepare(struct st_worker *w, struct st_error *err)
-{
-    if (open_signer(w, err) < 0)
-        return -err->errnum;
-    return load_policy(&w->watch->order, &w->pipeline.policy, NULL, err);
-}
-
-static int open_trace(struct st_worker *w, struct st_error *err)
+static int prepare_trace(struct st_worker *w, struct st_error *err)
 {
     const struct st_order *o = &w->watch->order;
     struct st_trace_options options = {.path = o->trace_path,
@@ -87,10 +81,38 @@ static int open_trace(struct st_worker *w, struct st_error *err)
                                        .rotate_bytes = o->rotate_bytes,
                                        .checkpoint_records = CHECKPOINT_RECORDS};
 
-    if (st_trace_open(&options, &w->pipeline.trace, err) < 0)
-        return st_wrap(err, "trace %s", o->trace_path);
+    return st_trace_prepare(&options, &w->pipeline.trace, err);
+}
+
+static int open_trace(struct st_worker *w, struct st_error *err)
+{
+    if (st_trace_begin(w->pipeline.trace, err) < 0)
+        return -err->errnum;
     w->continued = st_trace_seq(w->pipeline.trace) > 0;
     return 0;
+}
+
+static void open_bus(struct st_worker *w)
+{
+    const struct st_order *o = &w->watch->order;
+    const char *slash = strrchr(o->state_dir, '/');
+    st_auto_free char *parent = st_xstrndup(o->state_dir, slash ? (size_t)(slash - o->state_dir) : 0);
+    struct st_error err = {0};
+
+    if (st_bus_open(&w->bus, *parent ? parent : "/", o->control_gid, o->id, &err) == 0 &&
+        st_bus_attach(&w->bus, &w->loop, &err) == 0)
+        return;
+    snprintf(w->bus.off, sizeof(w->bus.off), "%.255s", err.msg);
+}
+
+int st_worker_prepare(struct st_worker *w, struct st_error *err)
+{
+    if (open_signer(w, err) < 0 || load_policy(&w->watch->order, &w->pipeline.policy, NULL, err) < 0 ||
+        prepare_trace(w, err) < 0)
+        return -err->errnum;
+    st_loop_init(&w->loop, w->watch->worker_epfd, w->watch->pulse);
+    open_bus(w);
+    return st_confine_prepare(&w->filter, err);
 }
 
 int st_worker_write_state(struct st_worker *w, struct st_error *err)
@@ -244,7 +266,6 @@ static int open_files(struct st_worker *w, struct st_error *err)
 static int open_sensors(struct st_worker *w, struct st_error *err)
 {
     st_pauses_init(&w->pipeline.pauses, w->watch);
-    w->pipeline.watch = w->watch;
     w->pipeline.counters = st_counters_new(w->pipeline.policy);
     if (st_pipeline_fold(&w->pipeline, err) < 0)
         return -err->errnum;
@@ -273,19 +294,6 @@ static int check_reach(struct st_worker *w, struct st_error *err)
     if (w->loss || w->watch->order.light)
         return 0;
     return st_reach_check(w->watch, st_policy_mode(w->pipeline.policy) == ST_MODE_ENFORCE, &w->reach, err);
-}
-
-void st_worker_open_bus(struct st_worker *w)
-{
-    const struct st_order *o = &w->watch->order;
-    const char *slash = strrchr(o->state_dir, '/');
-    st_auto_free char *parent = st_xstrndup(o->state_dir, slash ? (size_t)(slash - o->state_dir) : 0);
-    struct st_error err = {0};
-
-    if (st_bus_open(&w->bus, *parent ? parent : "/", o->control_gid, o->id, &err) == 0 &&
-        st_bus_attach(&w->bus, &w->loop, &err) == 0)
-        return;
-    snprintf(w->bus.off, sizeof(w->bus.off), "%.255s", err.msg);
 }
 
 int st_worker_open(struct st_worker *w, struct st_error *err)

@@ -185,3 +185,18 @@ bool st_oci_grants(const struct st_oci_config *config, const char *capability)
                 return true;
     return false;
 }
+
+bool st_oci_makes_namespace(const struct st_oci_config *config, const char *type)
+{
+    const struct st_json_node *all =
+        st_json_get(st_json_get(st_oci_config_root(config), "linux"), "namespaces");
+
+    st_json_each (ns, all) {
+        const char *name = st_json_str(st_json_get(ns, "type"), NULL);
+        const char *path = st_json_str(st_json_get(ns, "path"), NULL);
+
+        if (name && strcmp(name, type) == 0)
+            return !path || !path[0];
+    }
+    return false;
+}

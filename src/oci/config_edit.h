@@ -36,6 +36,9 @@ const char *st_oci_config_text(const struct st_oci_config *config, size_t *len);
 /* Is the capability ("CAP_…") in any of the sets that the container's processes begin with? */
 bool st_oci_grants(const struct st_oci_config *config, const char *capability);
 
+/* Does the container get a namespace of this type that is made for it? */
+bool st_oci_makes_namespace(const struct st_oci_config *config, const char *type);
+
 /* For modifiers: the changes, and the file's name put before an error. */
 struct st_json_edit *st_oci_config_edit(struct st_oci_config *config);
 int st_oci_config_wrap(const struct st_oci_config *config, struct st_error *err);

@@ -142,17 +142,14 @@ static int open_group(const struct st_mount *h, const char *path, struct st_cgro
     return 0;
 }
 
-static int open_kind(pid_t init, enum st_cgroup_kind kind, struct st_cgroup *cg, struct st_error *err)
+static int open_kind(const struct st_mounts *mounts, pid_t init, enum st_cgroup_kind kind,
+                     struct st_cgroup *cg, struct st_error *err)
 {
-    st_auto_mounts mounts = {0};
-    const struct st_mount *h;
+    const struct st_mount *h = find_hierarchy(mounts, kind);
     char path[PATH_MAX];
 
     *cg = (struct st_cgroup)ST_CGROUP_NONE;
     cg->kind = kind;
-    if (st_mounts_read(0, &mounts, err) < 0)
-        return -err->errnum;
-    h = find_hierarchy(&mounts, kind);
     if (!h)
         return st_fail(err, ENOENT, "no %s control group hierarchy is mounted",
                        kind == ST_CGROUP_V2 ? "cgroup2" : "cgroup v1 freezer");
@@ -164,19 +161,20 @@ static int open_kind(pid_t init, enum st_cgroup_kind kind, struct st_cgroup *cg,
     return 0;
 }
 
-int st_cgroup_open(pid_t init, enum st_cgroup_choice choice, struct st_cgroup *cg, struct st_error *err)
+int st_cgroup_open(const struct st_mounts *mounts, pid_t init, enum st_cgroup_choice choice,
+                   struct st_cgroup *cg, struct st_error *err)
 {
     struct st_error second;
 
     switch (choice) {
-    case ST_CGROUP_ONLY_V1: return open_kind(init, ST_CGROUP_V1, cg, err);
-    case ST_CGROUP_ONLY_V2: return open_kind(init, ST_CGROUP_V2, cg, err);
+    case ST_CGROUP_ONLY_V1: return open_kind(mounts, init, ST_CGROUP_V1, cg, err);
+    case ST_CGROUP_ONLY_V2: return open_kind(mounts, init, ST_CGROUP_V2, cg, err);
     case ST_CGROUP_AUTO: break;
     }
     /* One hierarchy only: both together never confirm. Engines pause by v1 where they have it. */
-    if (open_kind(init, ST_CGROUP_V1, cg, err) == 0)
+    if (open_kind(mounts, init, ST_CGROUP_V1, cg, err) == 0)
         return 0;
-    if (open_kind(init, ST_CGROUP_V2, cg, &second) == 0)
+    if (open_kind(mounts, init, ST_CGROUP_V2, cg, &second) == 0)
         return 0;
     if (second.errnum == EBUSY)
         *err = second;

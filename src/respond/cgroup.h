@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/mountinfo.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -36,8 +37,10 @@ struct st_cgroup {
         .dirfd = -1, .control_fd = -1, .events_fd = -1, .kill_fd = -1                                        \
     }
 
-/* -EBUSY: the group is shared with others; -ENOENT: the container has no group of its own. */
-int st_cgroup_open(pid_t init, enum st_cgroup_choice choice, struct st_cgroup *cg, struct st_error *err);
+/* mounts: our own, in which the hierarchies are looked for. -EBUSY: the group is shared with others; -ENOENT:
+ * the container has no group of its own. */
+int st_cgroup_open(const struct st_mounts *mounts, pid_t init, enum st_cgroup_choice choice,
+                   struct st_cgroup *cg, struct st_error *err);
 void st_cgroup_close(struct st_cgroup *cg);
 #define st_auto_cgroup __attribute__((cleanup(st_cgroup_close))) struct st_cgroup
 

@@ -46,14 +46,19 @@ struct hunt {
     struct find found;
 };
 
-struct st_sock_owners *st_sock_owners_new(struct st_sock_tables *tables, int group)
+struct st_sock_owners *st_sock_owners_new(struct st_sock_tables *tables)
 {
     struct st_sock_owners *o = st_xcalloc(1, sizeof(*o));
 
     o->tables = *tables;
     *tables = (struct st_sock_tables)ST_SOCK_TABLES_NONE;
-    o->group = group;
+    o->group = -1;
     return o;
+}
+
+void st_sock_owners_tell_group(struct st_sock_owners *o, int group)
+{
+    o->group = group;
 }
 
 void st_sock_owners_free(struct st_sock_owners *o)

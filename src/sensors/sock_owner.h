@@ -22,9 +22,10 @@ struct st_sock_owner {
 
 struct st_sock_owners;
 
-/* Takes over the tables; group is the directory of the container's control group, borrowed, of which
- * cgroup.procs is read. */
-struct st_sock_owners *st_sock_owners_new(struct st_sock_tables *tables, int group);
+/* Takes over the tables. Nobody is found before the group is told: the directory of the container's control
+ * group, borrowed, of which cgroup.procs is read. */
+struct st_sock_owners *st_sock_owners_new(struct st_sock_tables *tables);
+void st_sock_owners_tell_group(struct st_sock_owners *o, int group);
 void st_sock_owners_free(struct st_sock_owners *o);
 
 /* Does a process outside of the container hold the socket of this flow, and none inside? Looked for among all

@@ -2,15 +2,36 @@
  *
  * `sandtrace-hook await` gets a socket that is named after our pid, and an fd that tells when we end. We
  * become the runtime; its hook knows its parent's pid, and so finds the monitor that waits for it. Where any
- * of this fails nothing is lost: a hook that finds nobody starts a monitor of its own. */
+ * of this fails nothing is lost: a hook that finds nobody starts a monitor of its own.
+ *
+ * Who will be `await` is born first and waits for its orders: being born as nobody's child takes as long as
+ * all that we have to do to a bundle, and both are done at the same time. */
 #pragma once
 
 #include "config/config.h"
 
+#include <sys/types.h>
+
 /* Sockets lie in this directory below state_dir. */
 #define ST_AHEAD_DIR ".standby"
 
+struct st_ahead {
+    int orders; /* socket to who waits for them; -1: nobody does */
+    pid_t between;
+};
+
+#define ST_AHEAD_NONE                                                                                        \
+    {                                                                                                        \
+        .orders = -1                                                                                         \
+    }
+
+void st_ahead_begin(struct st_ahead *a);
+
 /* listener: the path of the socket for seccomp notifications, or NULL. args: of `sandtrace-hook await`,
  * NULL-terminated; env as for the hook. */
-void st_shim_start_ahead(const struct st_config *config, const char *listener, const char *const *args,
-                         const char *const *env);
+void st_ahead_go(struct st_ahead *a, const struct st_config *config, const char *listener,
+                 const char *const *args, const char *const *env);
+
+/* Who was told nothing ends. No child of ours is left. */
+void st_ahead_end(struct st_ahead *a);
+#define st_auto_ahead __attribute__((cleanup(st_ahead_end))) struct st_ahead

@@ -17,8 +17,8 @@
 
 #define SEAL_MS 10000
 
-static void start_ahead(const struct st_config *config, const struct st_oci_args *args,
-                        const struct st_bundle_edit *edit)
+static void start_ahead(struct st_ahead *ahead, const struct st_config *config,
+                        const struct st_oci_args *args, const struct st_bundle_edit *edit)
 {
     struct st_hook_args list = {.list = {ST_OCI_HOOK_NAME, "await"}, .n = 2};
     char dir[PATH_MAX];
@@ -28,7 +28,7 @@ static void start_ahead(const struct st_config *config, const struct st_oci_args
     st_hook_push_order(&list, config, edit);
     st_hook_push(&list, "--id", args->id);
     st_hook_push(&list, "--bundle", dir);
-    st_shim_start_ahead(config, edit->plan.listener, list.list, edit->env);
+    st_ahead_go(ahead, config, edit->plan.listener, list.list, edit->env);
 }
 
 /* Landlock's floor is laid by each process of the container for itself: each must be one that we start. */
@@ -47,14 +47,17 @@ static int find_number(const struct st_oci_args *args, const char *runtime, int 
 int st_shim_prepare(const struct st_config *config, const struct st_oci_args *args, const char *runtime,
                     int *helper, struct st_error *err)
 {
-    bool ahead = st_oci_dialect_of(runtime) == ST_OCI_GO_FLAGS;
-    st_auto_free char *standby = ahead ? st_xasprintf("%s/" ST_AHEAD_DIR, config->state_dir) : NULL;
+    bool goes_ahead = st_oci_dialect_of(runtime) == ST_OCI_GO_FLAGS;
+    st_auto_ahead ahead = ST_AHEAD_NONE;
+    st_auto_free char *standby = goes_ahead ? st_xasprintf("%s/" ST_AHEAD_DIR, config->state_dir) : NULL;
     struct st_error no_helper = {0};
     struct st_bundle_source source = {
         .id = args->id, .dir = args->bundle, .key = args->id, .standby = standby, .no_helper = no_helper.msg};
     st_auto_bundle_edit edit = {0};
     st_auto_oci_config bundle = NULL;
 
+    if (goes_ahead)
+        st_ahead_begin(&ahead);
     (void)find_number(args, runtime, &source.helper, &no_helper);
     if (st_oci_config_load(args->bundle, args->config, &bundle, err) < 0 ||
         st_bundle_edit(bundle, config, &source, &edit, err) < 0 || st_oci_config_flush(bundle, err) < 0)
@@ -63,8 +66,8 @@ int st_shim_prepare(const struct st_config *config, const struct st_oci_args *ar
     /* The monitor of an earlier run under this ID is about to go, and takes its sockets' names with it. */
     if (edit.watched && st_sealed_is_near(config->state_dir, args->id))
         (void)st_sealed_wait(config->state_dir, args->id, SEAL_MS, NULL);
-    if (edit.watched && ahead)
-        start_ahead(config, args, &edit);
+    if (edit.watched && goes_ahead)
+        start_ahead(&ahead, config, args, &edit);
     else if (edit.plan.listener)
         return st_keeper_start(config, edit.plan.listener, getpid(), err);
     return 0;

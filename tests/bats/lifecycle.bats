@@ -113,7 +113,7 @@ watched_pids() {
     start_ticking box
     watched_pids box
     pid=$(init_pid_of box)
-    rm -rf "$(bundle_of box)"
+    retry_until rm -rf "$(bundle_of box)" # which it fills meanwhile
     is_watched "$(id_of box)"
     kill -KILL "$pid"
     sealed_and_gone box "$warden" "$worker"
@@ -169,20 +169,112 @@ watched_pids() {
     nothing_left_behind
 }
 
+# hold_before_hook NAME: starts the container; its monitor waits, and the runtime stands in front of our hook.
+hold_before_hook() {
+    rm -rf "$NOTES/hold"
+    mkdir "$NOTES/hold"
+    printf '#!/bin/sh\ncd "%s"\nuntil [ -e go ]; do sleep 0.02; done\nexit "$(cat go)"\n' "$NOTES/hold" >"$NOTES/hold/hook"
+    chmod 755 "$NOTES/hold/hook"
+    edit_config "$(bundle_of "$1")" --arg hook "$NOTES/hold/hook" '.hooks.createRuntime = [{path: $hook}]'
+    start_daemon "runtime-$BATS_TEST_NUMBER" "$RUNTIME" --root "$WORLD/root" run --bundle "$(bundle_of "$1")" "$(id_of "$1")"
+    retry_until standby_waits
+}
+
+let_hook_come() { finish_hold 0; }
+
+# finish_hold CODE: how what stands in front of our hook ends.
+finish_hold() {
+    echo "$1" >"$NOTES/hold/code"
+    mv "$NOTES/hold/code" "$NOTES/hold/go"
+}
+
+hook_is_held() { pgrep -P "$(daemon_pid "runtime-$BATS_TEST_NUMBER")" -f "$NOTES/hold/hook"; }
+
 @test "a monitor that was killed while it waited is replaced by the hook" {
     make_container box sh -c 'exit 3'
-    mkdir "$NOTES/hold"
-    printf '#!/bin/sh\nuntil [ -e "%s/go" ]; do sleep 0.02; done\n' "$NOTES/hold" >"$NOTES/hold/hook"
-    chmod 755 "$NOTES/hold/hook"
-    edit_config "$(bundle_of box)" --arg hook "$NOTES/hold/hook" '.hooks.createRuntime = [{path: $hook}]'
-    start_daemon "runtime-$BATS_TEST_NUMBER" "$RUNTIME" --root "$WORLD/root" run --bundle "$(bundle_of box)" "$(id_of box)"
-    retry_until standby_waits
+    hold_before_hook box
     kill -KILL "$(standby_pid | head -n 1)"
-    touch "$NOTES/hold/go"
+    let_hook_come
     retry_until is_sealed "$(id_of box)"
     trace_is_complete "$(id_of box)"
     rm -rf "$NOTES/hold" "$WORLD/run/.standby/"*
     nothing_left_behind
+}
+
+two_wait() { [ "$(standby_pid | wc -l)" -eq 2 ]; }
+
+@test "a container whose worker was killed while it waited does not start" {
+    make_container unborn touch /was-here
+    hold_before_hook unborn
+    retry_until two_wait
+    kill -KILL "$(standby_pid | tail -n 1)"
+    let_hook_come
+    retry_until has_ended "$(daemon_pid "runtime-$BATS_TEST_NUMBER")"
+    contains "$NOTES/runtime-$BATS_TEST_NUMBER.log" "the worker ended before it was ready"
+    [ ! -e "$(bundle_of unborn)/rootfs/was-here" ]
+    [ ! -e "$(trace_of "$(id_of unborn)")" ]
+    rm -rf "$NOTES/hold"
+    nothing_left_behind
+}
+
+# init_has_rules: some child of the runtime is in a network in which our rules are.
+init_has_rules() {
+    local pid
+    for pid in $(pgrep -P "$(daemon_pid "runtime-$BATS_TEST_NUMBER")"); do
+        ! nsenter --net="/proc/$pid/ns/net" nft list tables | grep -q "inet sandtrace$" || return 0
+    done
+    return 1
+}
+
+@test "the rules of a container's own network are there before the hook is called, and go when it does not start" {
+    require nft=nftables
+    make_container box sh -c 'exit 3'
+    hold_before_hook box
+    retry_until init_has_rules
+    hook_is_held
+    [ ! -e "$WORLD/run/.net" ]
+    finish_hold 1
+    retry_until has_ended "$(daemon_pid "runtime-$BATS_TEST_NUMBER")"
+    rm -rf "$NOTES/hold"
+    nothing_left_behind
+}
+
+@test "a monitor that waits is told by the hook where the small one is not installed" {
+    mv "$WORLD/bin/sandtrace-knock" "$NOTES/knock"
+    make_container box sh -c 'exit 3'
+    run -3 runtime run --bundle "$(bundle_of box)" "$(id_of box)"
+    mv "$NOTES/knock" "$WORLD/bin/sandtrace-knock"
+    jq -e --arg hook "$WORLD/bin/sandtrace-hook" '.hooks.createRuntime[0].path == $hook' "$(bundle_of box)/config.json"
+    trace_is_complete "$(id_of box)"
+    run -3 runtime run --bundle "$(bundle_of box)" "$(id_of box)-2"
+    jq -e --arg knock "$WORLD/bin/sandtrace-knock" '.hooks.createRuntime | map(.path) == [$knock]' "$(bundle_of box)/config.json"
+    trace_is_complete "$(id_of box)-2"
+    nothing_left_behind
+}
+
+@test "a small hook that finds nobody, and no hook beside it, refuses" {
+    mkdir "$NOTES/alone"
+    cp "$WORLD/bin/sandtrace-knock" "$NOTES/alone/"
+    run -1 "$NOTES/alone/sandtrace-knock" create --standby "$NOTES/alone" --timeout 1000 <<<'{"id":"a","pid":4711}'
+    [[ $output == *"sandtrace-hook, which belongs beside sandtrace-knock, can not be run"* ]]
+    rm -r "$NOTES/alone"
+}
+
+@test "a small hook leaves a state that is long or unusual to the other, whole" {
+    cat >"$NOTES/sandtrace-hook" <<'END'
+#!/bin/sh
+cat
+echo "$@"
+END
+    chmod 755 "$NOTES/sandtrace-hook"
+    cp "$WORLD/bin/sandtrace-knock" "$NOTES/"
+    local long
+    long=$(head -c 200000 /dev/zero | tr '\0' x)
+    for state in "{\"pid\":5,\"a\":\"$long\"}" '{"p\u0069d":5}' ''; do
+        run -0 "$NOTES/sandtrace-knock" create --standby "$NOTES" --timeout 1000 < <(printf '%s\n' "$state")
+        [ "$output" = "$state"$'\n'"create --standby $NOTES --timeout 1000" ]
+    done
+    rm "$NOTES/sandtrace-hook" "$NOTES/sandtrace-knock"
 }
 
 @test "a second container of the same ID is refused while the first one runs" {

@@ -1,7 +1,9 @@
-/* Any bytes as the state on a hook's stdin, and as a config.json whose facts and policy are asked for. */
+/* Any bytes as the state on a hook's stdin, of which the short reader and the long one must say the same, and
+ * as a config.json whose facts and policy are asked for. */
 #include "oci/facts.h"
 #include "oci/select.h"
 #include "oci/state.h"
+#include "state_pid.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -48,11 +50,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     st_auto_oci_state state = {0};
     st_auto_buf text = ST_BUF_INIT;
     struct st_error err = {0};
+    int plain_pid;
 
     st_buf_add(&text, data, size);
+    plain_pid = st_state_pid(text.data, text.len);
+    demand(plain_pid == -1 || plain_pid > 1);
     if (st_oci_state_parse(st_buf_cstr(&text), text.len, &state, &err) == 0) {
         demand(st_oci_id_ok(state.id) && !strchr(state.id, '/') && state.bundle[0] == '/');
         demand(state.pid == 0 || state.pid > 1);
+        demand(plain_pid == -1 || plain_pid == state.pid);
         check_selection(state.id, state.annotations, NULL);
     }
     if (st_oci_config_parse(st_buf_cstr(&text), text.len, &config, &err) == 0) {

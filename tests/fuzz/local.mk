@@ -21,7 +21,8 @@ tests_fuzz_fuzz_control_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/unit
 tests_fuzz_fuzz_control_LDFLAGS = $(LDFLAGS_FUZZ)
 tests_fuzz_fuzz_control_LDADD = libmonitor.a libsensors.a libsensorsnf.a libsensorsnet.a librespond.a libaudit.a libpolicy.a libmodel.a libbase.a \
 	$(BASE_LIBS) $(SODIUM_LIBS) $(SECCOMP_LIBS) $(CAPNG_LIBS) $(NETFILTER_LIBS)
-tests_fuzz_fuzz_state_SOURCES = %D%/fuzz_state.c
+tests_fuzz_fuzz_state_SOURCES = %D%/fuzz_state.c hooks/state_pid.c
+tests_fuzz_fuzz_state_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/hooks
 tests_fuzz_fuzz_state_LDFLAGS = $(LDFLAGS_FUZZ)
 tests_fuzz_fuzz_state_LDADD = $(LDADD_FUZZ_OCI)
 

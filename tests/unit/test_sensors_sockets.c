@@ -42,7 +42,8 @@ static void open_owners(void)
 
     if (st_sock_tables_open(&tables, &err) < 0)
         fail_msg("%s", err.msg);
-    owners = st_sock_owners_new(&tables, group);
+    owners = st_sock_owners_new(&tables);
+    st_sock_owners_tell_group(owners, group);
     assert_int_equal(tables.diag, -1); /* handed over */
 }
 

@@ -143,6 +143,19 @@ static int commit(struct st_ruleset *r, struct small *s, const char *what, struc
     return 0;
 }
 
+int st_ruleset_add_resolvers(struct st_ruleset *r, const struct st_ruleset_order *order, struct st_error *err)
+{
+    struct small s;
+
+    if (order->n_resolvers > ST_RULESET_RESOLVERS)
+        return st_fail(err, EINVAL, "rules of the network: more than %d resolvers", ST_RULESET_RESOLVERS);
+    if (order->n_resolvers == 0)
+        return 0;
+    st_nft_begin(&s.b, s.room, sizeof(s.room));
+    st_ruleset_build_resolvers(&s.b, r, order);
+    return commit(r, &s, "tell who the resolvers are", err);
+}
+
 int st_ruleset_open(struct st_ruleset *r, const struct st_addr *addr, uint8_t protocol, uint16_t port,
                     uint64_t timeout_ms, struct st_error *err)
 {

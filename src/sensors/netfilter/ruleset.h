@@ -86,6 +86,10 @@ size_t st_ruleset_marks_of_ours(const struct st_mark_bits **out);
 int st_ruleset_install(struct st_ruleset *r, int fd, const struct st_ruleset_order *order,
                        struct st_error *err);
 
+/* Those of the order, where it named none when it was installed. */
+int st_ruleset_add_resolvers(struct st_ruleset *r, const struct st_ruleset_order *order,
+                             struct st_error *err);
+
 /* For a process that inherits the socket of an installed one. */
 void st_ruleset_adopt(struct st_ruleset *r, int fd, const struct st_ruleset_order *order);
 

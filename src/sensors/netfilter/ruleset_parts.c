@@ -47,8 +47,8 @@ static void fill_acks(struct st_nft_batch *b, const struct st_ruleset *r, const 
     st_ruleset_fill(b, r, set, keys, sizeof(keys) / sizeof(keys[0]), sizeof(keys[0]));
 }
 
-static void fill_resolvers(struct st_nft_batch *b, const struct st_ruleset *r,
-                           const struct st_ruleset_order *order, uint8_t family, const char *set)
+static void fill_family(struct st_nft_batch *b, const struct st_ruleset *r,
+                        const struct st_ruleset_order *order, uint8_t family, const char *set)
 {
     uint8_t keys[ST_RULESET_RESOLVERS * 16];
     uint32_t len = family == 4 ? 4 : 16;
@@ -58,6 +58,13 @@ static void fill_resolvers(struct st_nft_batch *b, const struct st_ruleset *r,
         if (order->resolvers[i].family == family)
             memcpy(keys + len * n++, order->resolvers[i].bytes, len);
     st_ruleset_fill(b, r, set, keys, n, len);
+}
+
+void st_ruleset_build_resolvers(struct st_nft_batch *b, const struct st_ruleset *r,
+                                const struct st_ruleset_order *order)
+{
+    fill_family(b, r, order, 4, "resolver4");
+    fill_family(b, r, order, 6, "resolver6");
 }
 
 void st_ruleset_build_alive(struct st_nft_batch *b, const struct st_ruleset *r, const char *set)
@@ -79,8 +86,7 @@ void st_ruleset_put_sets(struct st_nft_batch *b, const struct st_ruleset *r,
         st_ruleset_put_set(b, r, &sets[i], (uint32_t)i + 1);
     st_ruleset_build_alive(b, r, ST_SET_ALIVE_A);
     st_ruleset_build_alive(b, r, ST_SET_ALIVE_B);
-    fill_resolvers(b, r, order, 4, "resolver4");
-    fill_resolvers(b, r, order, 6, "resolver6");
+    st_ruleset_build_resolvers(b, r, order);
     fill_acks(b, r, "ack4", 20);
     fill_acks(b, r, "ack6", 0);
     st_ruleset_fill(b, r, "dns_protocols", dns, sizeof(dns), 1);

@@ -41,6 +41,10 @@ void st_ruleset_build_group(struct st_nft_batch *b, const struct st_ruleset *r,
 /* Chain and rules of one device. */
 void st_ruleset_build_guard(struct st_nft_batch *b, const struct st_ruleset *r, const char *device);
 
+/* Those that the order names. */
+void st_ruleset_build_resolvers(struct st_nft_batch *b, const struct st_ruleset *r,
+                                const struct st_ruleset_order *order);
+
 /* Fills the half of the switch that this names; the other one stays. */
 void st_ruleset_build_alive(struct st_nft_batch *b, const struct st_ruleset *r, const char *set);
 
