@@ -8,6 +8,10 @@ UNIT_TESTS += %D%/test_sensors_process_cache
 tests_unit_test_sensors_process_cache_SOURCES = %D%/test_sensors_process_cache.c %D%/unit.h
 tests_unit_test_sensors_process_cache_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_sensors_process_cache_LDADD = $(UNIT_LDADD_SENSORS)
+UNIT_TESTS += %D%/test_sensors_tree
+tests_unit_test_sensors_tree_SOURCES = %D%/test_sensors_tree.c %D%/unit.h
+tests_unit_test_sensors_tree_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sensors_tree_LDADD = $(UNIT_LDADD_SENSORS)
 # Only root is believed to be a runtime.
 ENGINE_UNIT_TESTS += %D%/test_sensors_notify
 tests_unit_test_sensors_notify_SOURCES = %D%/test_sensors_notify.c %D%/unit.h
