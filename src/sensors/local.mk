@@ -2,6 +2,8 @@
 noinst_LIBRARIES += libsensors.a
 libsensors_a_SOURCES = \
 	%D%/access.c %D%/access.h \
+	%D%/bpf_program.c %D%/bpf_program.h \
+	%D%/bpf_ring.c %D%/bpf_ring.h \
 	%D%/change.c %D%/change.h \
 	%D%/fan.c %D%/fan.h \
 	%D%/guarded.c %D%/guarded.h \
@@ -12,6 +14,7 @@ libsensors_a_SOURCES = \
 	%D%/own_mounts.c %D%/own_mounts.h \
 	%D%/process.c %D%/process.h \
 	%D%/process_cache.c %D%/process_cache.h \
+	%D%/process_stream.c %D%/process_stream.h \
 	%D%/raw_reply.c %D%/raw_reply.h \
 	%D%/request.c %D%/request.h \
 	%D%/resolve.c %D%/resolve.h \
