@@ -43,7 +43,7 @@ enum { SOCKET_FD = 3, RUNTIME_FD, LISTENER_FD };
 
 struct call {
     const char *verb;
-    const char *config, *listener, *floor, *standby, *timeout, *id, *bundle;
+    const char *config, *listener, *floor, *pids, *standby, *timeout, *id, *bundle;
 };
 
 static int usage(FILE *out)
@@ -78,7 +78,7 @@ static bool parse_call(int argc, char **argv, struct call *call)
     } options[] = {{"--config", &call->config},         {"--listener", &call->listener},
                    {ST_OCI_FLOOR_OPTION, &call->floor}, {"--standby", &call->standby},
                    {"--timeout", &call->timeout},       {"--id", &call->id},
-                   {"--bundle", &call->bundle}};
+                   {"--bundle", &call->bundle},         {ST_OCI_PIDS_OPTION, &call->pids}};
 
     for (int i = 1; i < argc; i++) {
         const char *value = NULL;

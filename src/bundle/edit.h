@@ -29,6 +29,7 @@ struct st_bundle_edit { /* what was done */
     char *made[ST_HOOK_ENV_MAX];
     struct st_bundle_plan plan;
     struct st_buf floor; /* note of oci/floor_edit.h */
+    struct st_buf pids;  /* note of oci/pids_edit.h */
     bool landlock;       /* the runtime must be handed the helper */
     bool watched;        /* else its owner may do without us, and does */
 };
