@@ -17,6 +17,7 @@ libmonitor_a_SOURCES = \
 	%D%/errand.c %D%/errand.h \
 	%D%/fault.h \
 	%D%/files.c %D%/files.h \
+	%D%/forks.c %D%/forks.h \
 	%D%/grants.c %D%/grants.h \
 	%D%/guards.c %D%/guards.h \
 	%D%/hands.c %D%/hands.h \
@@ -52,6 +53,7 @@ libmonitor_a_SOURCES = \
 	%D%/perform.c \
 	%D%/pipeline.c %D%/pipeline.h %D%/pipeline_private.h \
 	%D%/pipeline_decide.c \
+	%D%/processes.c %D%/processes.h \
 	%D%/record.c %D%/record.h \
 	%D%/ring.c %D%/ring.h \
 	%D%/sealed.c %D%/sealed.h \

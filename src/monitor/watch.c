@@ -123,6 +123,7 @@ void st_watch_members(const struct st_watch *w, struct st_membership *out)
 {
     snprintf(out->controller, sizeof(out->controller), "%s", w->cgroup.kind == ST_CGROUP_V1 ? "freezer" : "");
     snprintf(out->path, sizeof(out->path), "%s", w->cgroup.path);
+    out->tree = w->tree;
 }
 
 void st_watch_remove(struct st_watch *w)

@@ -27,6 +27,7 @@ struct st_watch {
     char no_group[256];
     int outpost; /* socket to the process that holds the fence (outpost.h); -1: there is none */
     int errands; /* worker's end of the socket to the warden's performers; -1: none */
+    const struct st_tree *tree; /* of its processes: the worker's; NULL: there is none */
     pid_t warden;
     int64_t started_ns; /* monotonic */
 };

@@ -26,6 +26,7 @@ struct st_worker {
     struct st_pipeline pipeline; /* policy, trace, pauses */
     struct st_files files;
     struct st_mutations mutations;
+    struct st_processes processes;
     struct st_network network;
     bool continued; /* the trace has records of an earlier run */
     bool exited;    /* the first process has ended; others may still be in the group */

@@ -71,6 +71,10 @@ int st_worker_load_policy(const struct st_order *o, struct st_policy **out, stru
 
 int st_worker_prepare(struct st_worker *w, struct st_error *err)
 {
+    st_processes_init(&w->processes);
+    if (!w->loss && !w->watch->order.light)
+        st_processes_prepare(&w->processes, w->watch->order.listener != NULL);
+    w->watch->tree = w->processes.tree;
     if (open_signer(w, err) < 0)
         return -err->errnum;
     return load_policy(&w->watch->order, &w->pipeline.policy, NULL, err);
@@ -194,6 +198,7 @@ int st_worker_record_start(struct st_worker *w, struct st_error *err)
         &payload, w->watch, &facts,
         &(struct st_start_facts){.worker = getpid(),
                                  .files = w->watch->fan >= 0 ? st_buf_cstr(&w->files.watched) : NULL,
+                                 .processes = &w->processes,
                                  .network = network_state(&w->network),
                                  .network_detail = w->network.detail});
     if (st_pipeline_note(&w->pipeline, ST_EV_LIFECYCLE, ST_TIER_KERNEL, payload.data, payload.len, true,
@@ -246,6 +251,7 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     w->pipeline.counters = st_counters_new(w->pipeline.policy);
     if (st_pipeline_fold(&w->pipeline, err) < 0)
         return -err->errnum;
+    st_processes_meet(&w->processes, &w->pipeline, w->watch);
     /* It reads a file of the container's, which nobody could answer for once files are watched. */
     if (w->loss)
         st_network_inherit(&w->network, &w->pipeline, w->watch);
@@ -253,6 +259,7 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
         return -err->errnum;
     if (w->watch->fan >= 0 && open_files(w, err) < 0)
         return -err->errnum;
+    w->files.processes = &w->processes;
     /* A new worker can't have the fds of the one that was lost: what they would ask is refused by the kernel.
      */
     if (!w->watch->order.listener || w->loss)
@@ -262,6 +269,7 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     w->files.opened = &w->mutations.opened;
     w->files.filters = w->mutations.notify;
     w->mutations.guards = &w->files.guards;
+    w->mutations.processes = w->processes.tree ? &w->processes : NULL;
     return 0;
 }
 

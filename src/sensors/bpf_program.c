@@ -136,6 +136,9 @@ enum type {
     TYPE_COUNTER,
     TYPE_TASK,
     TYPE_SIGNAL,
+    TYPE_BINPRM,
+    TYPE_FILE,
+    TYPE_INODE,
     TYPE_PROTO,
     TYPE_FUNCTION
 };
@@ -156,11 +159,14 @@ static const struct {
     [ST_BPF_SIGNAL_LIVE] = {TYPE_SIGNAL, TYPE_COUNTER, "live", "0:0", 0},
     [ST_BPF_SIGNAL_FLAGS] = {TYPE_SIGNAL, TYPE_INT, "flags", "0:1", 4},
     [ST_BPF_SIGNAL_EXIT_CODE] = {TYPE_SIGNAL, TYPE_INT, "group_exit_code", "0:2", 8},
+    [ST_BPF_BINPRM_FILE] = {TYPE_BINPRM, TYPE_POINTER, "file", "0:0", 0},
+    [ST_BPF_FILE_INODE] = {TYPE_FILE, TYPE_POINTER, "f_inode", "0:0", 0},
+    [ST_BPF_INODE_NUMBER] = {TYPE_INODE, TYPE_U64, "i_ino", "0:0", 0},
 };
 
 struct types {
-    uint32_t words[96];
-    char strings[384];
+    uint32_t words[128];
+    char strings[512];
     size_t n, len;
     uint32_t access[ST_BPF_FIELDS]; /* where the strings are */
 };
@@ -218,7 +224,10 @@ static void make_types(struct types *t)
     put_type(t, "counter", BTF_KIND_STRUCT, 1, 4);
     put_member(t, "counter", TYPE_INT, 0);
     put_struct(t, "task_struct", TYPE_TASK, ST_BPF_TASK_SIGNAL + 1, 48);
-    put_struct(t, "signal_struct", TYPE_SIGNAL, ST_BPF_FIELDS - ST_BPF_SIGNAL_LIVE, 12);
+    put_struct(t, "signal_struct", TYPE_SIGNAL, ST_BPF_BINPRM_FILE - ST_BPF_SIGNAL_LIVE, 12);
+    put_struct(t, "linux_binprm", TYPE_BINPRM, 1, 8);
+    put_struct(t, "file", TYPE_FILE, 1, 8);
+    put_struct(t, "inode", TYPE_INODE, 1, 8);
     put_type(t, NULL, BTF_KIND_FUNC_PROTO, 1, TYPE_INT);
     put_word(t, name_it(t, "context"));
     put_word(t, TYPE_POINTER);

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Members of task_struct and of signal_struct. */
+/* Members of task_struct, signal_struct, linux_binprm, file and inode. */
 enum st_bpf_field {
     ST_BPF_TASK_PID,
     ST_BPF_TASK_TGID,
@@ -26,6 +26,9 @@ enum st_bpf_field {
     ST_BPF_SIGNAL_LIVE,
     ST_BPF_SIGNAL_FLAGS,
     ST_BPF_SIGNAL_EXIT_CODE,
+    ST_BPF_BINPRM_FILE,
+    ST_BPF_FILE_INODE,
+    ST_BPF_INODE_NUMBER,
     ST_BPF_FIELDS
 };
 

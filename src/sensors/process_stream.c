@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define RING_SIZE ((size_t)256 << 10) /* some thousand records */
-#define RECORD (-72)
+#define RECORD (-80)
 #define NUMBER (-16)  /* 4 bytes */
 #define POINTER (-24) /* 8 bytes */
 #define AT(member) ((int16_t)(RECORD + (int)offsetof(struct st_process_told, member)))
@@ -74,6 +74,10 @@ static void write_nothing_of_a_fork(struct st_bpf_program *p)
 static void write_exec(struct st_bpf_program *p, const struct st_process_stream *s)
 {
     begin(p, s, ST_NEWS_EXEC, 0);
+    st_bpf_load(p, BPF_DW, OTHER, BPF_REG_6, 16);
+    read_pointer(p, ST_BPF_BINPRM_FILE, OTHER, OTHER);
+    read_pointer(p, ST_BPF_FILE_INODE, OTHER, OTHER);
+    st_bpf_read(p, ST_BPF_INODE_NUMBER, OTHER, AT(ino), 8);
     st_bpf_read(p, ST_BPF_TASK_TGID, TASK, AT(pid), 4);
     st_bpf_read(p, ST_BPF_TASK_START, TASK, AT(start_ns), 8);
     write_nothing_of_a_fork(p);

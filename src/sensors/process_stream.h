@@ -20,6 +20,7 @@ struct st_process_told {
     int32_t status;   /* exit: as waitpid has it */
     uint64_t start_ns;
     char comm[16]; /* exec */
+    uint64_t ino;  /* exec: of the program's file */
 };
 
 #define ST_PROCESS_TRACEPOINTS 3

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define KEPT 64 /* generations of the dead that are remembered above a process */
+#define NEXT 4
 #define SLOTS 20
 #define SLOT_NS (1000000000LL / SLOTS)
 
@@ -25,7 +26,12 @@ struct node {
     uint64_t start_ns;
     pid_t pid;
     int32_t depth, children, let; /* let: forks of children of it that were let and not seen yet */
-    bool alive, cut;
+    bool alive, cut, ran;
+    uint8_t n_next;
+    struct {
+        uint64_t ino;
+        struct program *exe;
+    } next[NEXT]; /* files that it wants to run */
     char comm[ST_COMM_SIZE];
 };
 
@@ -76,6 +82,13 @@ static void unref_program(struct program *p)
         free(p);
 }
 
+static void forget_next(struct node *n)
+{
+    for (size_t i = 0; i < n->n_next; i++)
+        unref_program(n->next[i].exe);
+    n->n_next = 0;
+}
+
 /* The dead go with their last descendant. */
 static void release(struct st_tree *t, struct node *n)
 {
@@ -83,6 +96,7 @@ static void release(struct st_tree *t, struct node *n)
         struct node *parent = n->parent;
 
         unref_program(n->exe);
+        forget_next(n);
         free(n);
         t->n--;
         n = parent;
@@ -150,6 +164,7 @@ static struct node *add(struct st_tree *t, pid_t pid, uint64_t start_ns, struct 
         n->parent = parent;
         n->depth = parent->depth + 1;
         n->exe = parent->exe;
+        n->ran = parent->ran;
         memcpy(n->comm, parent->comm, sizeof(n->comm));
         parent->refs++;
         parent->children++;
@@ -331,14 +346,53 @@ static struct node *meet(struct st_tree *t, pid_t pid, uint64_t start_ns)
     return n;
 }
 
-void st_tree_ran(struct st_tree *t, pid_t pid, uint64_t start_ns, const char *comm)
+void st_tree_is_there(struct st_tree *t, pid_t pid)
 {
-    struct node *n = meet(t, pid, start_ns);
+    meet(t, pid, 0);
+}
 
-    if (!n || !comm)
+static struct program *make_program(struct st_str path)
+{
+    struct program *p = st_xmalloc(sizeof(*p) + path.len);
+
+    p->refs = 1;
+    p->len = path.len;
+    memcpy(p->bytes, path.p, path.len);
+    return p;
+}
+
+void st_tree_will_run(struct st_tree *t, pid_t pid, uint64_t ino, struct st_str path)
+{
+    struct node *n = find(t, pid);
+
+    if (!n || !path.p)
         return;
+    if (n->n_next == NEXT) /* of an execution that failed */
+        forget_next(n);
+    n->next[n->n_next].ino = ino;
+    n->next[n->n_next++].exe = make_program(path);
+}
+
+bool st_tree_ran(struct st_tree *t, const struct st_tree_run *run)
+{
+    struct node *n = meet(t, run->pid, run->start_ns);
+    bool known = false;
+
+    if (!n)
+        return false;
+    n->ran = true;
     memset(n->comm, 0, sizeof(n->comm));
-    memcpy(n->comm, comm, strnlen(comm, sizeof(n->comm) - 1));
+    memcpy(n->comm, run->comm, strnlen(run->comm, sizeof(n->comm) - 1));
+    for (size_t i = n->n_next; !known && i-- > 0;) {
+        known = n->next[i].ino == run->ino;
+        if (!known)
+            continue;
+        unref_program(n->exe);
+        n->exe = n->next[i].exe;
+        n->exe->refs++;
+    }
+    forget_next(n);
+    return known;
 }
 
 void st_tree_set_exe(struct st_tree *t, pid_t pid, struct st_str exe)
@@ -348,10 +402,7 @@ void st_tree_set_exe(struct st_tree *t, pid_t pid, struct st_str exe)
     if (!n || !exe.p || (n->exe && n->exe->len == exe.len && memcmp(n->exe->bytes, exe.p, exe.len) == 0))
         return;
     unref_program(n->exe);
-    n->exe = st_xmalloc(sizeof(*n->exe) + exe.len);
-    n->exe->refs = 1;
-    n->exe->len = exe.len;
-    memcpy(n->exe->bytes, exe.p, exe.len);
+    n->exe = make_program(exe);
 }
 
 bool st_tree_ended(struct st_tree *t, pid_t pid, uint64_t start_ns)
@@ -363,6 +414,12 @@ bool st_tree_ended(struct st_tree *t, pid_t pid, uint64_t start_ns)
         return false;
     end(t, n);
     return true;
+}
+
+void st_tree_adopt(struct st_tree *t, pid_t parent, pid_t child)
+{
+    if (!find(t, child))
+        add(t, child, 0, find(t, parent));
 }
 
 static int compare_pids(const void *a, const void *b)
@@ -403,6 +460,7 @@ bool st_tree_find(const struct st_tree *t, pid_t pid, struct st_tree_facts *out)
                                   .start_ns = n->start_ns,
                                   .depth = n->depth,
                                   .children = n->children,
+                                  .ran = n->ran,
                                   .comm = st_str(n->comm),
                                   .exe = exe_of(n)};
     return true;

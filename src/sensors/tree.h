@@ -35,14 +35,30 @@ struct st_tree_fork {
 /* false: nobody had been told that it may (st_tree_let): it is to be judged now. */
 bool st_tree_forked(struct st_tree *t, const struct st_tree_fork *fork, int64_t now_ns);
 
-/* It runs another program. comm may be NULL. Who is not in the book is from now on. */
-void st_tree_ran(struct st_tree *t, pid_t pid, uint64_t start_ns, const char *comm);
+/* It wants to run this file: one of a few, since a script brings its interpreter and that its loader. */
+void st_tree_will_run(struct st_tree *t, pid_t pid, uint64_t ino, struct st_str path);
+
+struct st_tree_run {
+    pid_t pid;
+    uint64_t start_ns;
+    const char *comm;
+    uint64_t ino; /* of the program's file */
+};
+
+/* It runs another program. Who is not in the book is from now on. false: not known by which name. */
+bool st_tree_ran(struct st_tree *t, const struct st_tree_run *run);
+
+/* It is there, and nothing else is known of it. */
+void st_tree_is_there(struct st_tree *t, pid_t pid);
 
 /* The program that it runs, as the kernel names the file. Nothing where the process is not in the book. */
 void st_tree_set_exe(struct st_tree *t, pid_t pid, struct st_str exe);
 
 /* It has ended. false: it was not in the book. */
 bool st_tree_ended(struct st_tree *t, pid_t pid, uint64_t start_ns);
+
+/* It is there, and this is its parent: found out by looking. Both are in the book then. */
+void st_tree_adopt(struct st_tree *t, pid_t parent, pid_t child);
 
 /* Facts were lost: whoever of the book is not among these has ended. pids is sorted. */
 void st_tree_keep_only(struct st_tree *t, const pid_t *pids, size_t n);
@@ -53,6 +69,7 @@ struct st_tree_facts {
     pid_t pid, parent; /* parent 0: it has none in the book; it may be dead */
     uint64_t start_ns;
     int64_t depth, children; /* children: that are alive */
+    bool ran; /* it, or who it is from, was seen to run a program: else it may be a runtime on its way in */
     struct st_str comm, exe; /* as long as it is in the book; exe NULL: not known */
 };
 

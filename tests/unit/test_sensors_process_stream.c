@@ -128,6 +128,7 @@ static void forks_executions_and_ends_are_told_in_order(void **state)
 {
     struct world *w = *state;
     const struct st_process_told *fork, *exec, *end;
+    struct stat sb;
     pid_t pid;
 
     do_there(w, fork_and_exec, &pid);
@@ -139,6 +140,8 @@ static void forks_executions_and_ends_are_told_in_order(void **state)
     end = first(w, ST_NEWS_EXIT, fork->pid);
     assert_true(fork < exec && exec < end);
     assert_string_equal(exec->comm, "sh");
+    assert_int_equal(stat("/bin/sh", &sb), 0);
+    assert_int_equal(exec->ino, sb.st_ino);
     assert_true(exec->start_ns == fork->start_ns && end->start_ns == fork->start_ns && fork->start_ns > 0);
     assert_int_equal(end->status, 7 << 8);
     assert_int_equal(first(w, ST_NEWS_EXIT, pid)->status, 3 << 8);

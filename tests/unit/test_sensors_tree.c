@@ -5,10 +5,15 @@
 
 #define SECOND 1000000000LL
 
+static bool ran(struct st_tree *t, pid_t pid, uint64_t start_ns, const char *comm)
+{
+    return st_tree_ran(t, &(struct st_tree_run){pid, start_ns, comm, 7});
+}
+
 static int make(void **state)
 {
     *state = st_tree_new(64);
-    st_tree_ran(*state, 100, 1, "init");
+    ran(*state, 100, 1, "init");
     return 0;
 }
 
@@ -65,7 +70,7 @@ static void a_daemon_of_two_forks_keeps_its_ancestors(void **state)
     bool cut;
 
     forks(t, 100, 101);
-    st_tree_ran(t, 101, 101, "launcher");
+    ran(t, 101, 101, "launcher");
     st_tree_set_exe(t, 101, ST_STR_LIT("/bin/launcher"));
     forks(t, 101, 102);
     forks(t, 102, 103);
@@ -109,7 +114,7 @@ static void whose_end_was_not_told_ends_when_the_number_is_used_again(void **sta
     struct st_tree *t = *state;
 
     forks(t, 100, 101);
-    st_tree_ran(t, 101, 55, "other");
+    ran(t, 101, 55, "other");
     assert_int_equal(facts_of(t, 101).depth, 0);
     assert_int_equal(facts_of(t, 100).children, 0);
     forks(t, 100, 101);
@@ -122,11 +127,34 @@ static void who_comes_from_outside_is_at_depth_0(void **state)
     struct st_tree *t = *state;
 
     forks(t, 7, 200); /* 7: the runtime */
-    st_tree_ran(t, 300, 300, "exec");
+    ran(t, 300, 300, "exec");
     assert_int_equal(facts_of(t, 200).depth, 0);
     assert_int_equal(facts_of(t, 300).depth, 0);
     forks(t, 300, 301);
     assert_int_equal(facts_of(t, 301).depth, 1);
+}
+
+static void what_is_run_is_known_by_its_file(void **state)
+{
+    struct st_tree *t = *state;
+
+    forks(t, 100, 101);
+    st_tree_will_run(t, 101, 5, ST_STR_LIT("/script"));
+    st_tree_will_run(t, 101, 6, ST_STR_LIT("/bin/failed"));
+    assert_false(ran(t, 101, 101, "x"));
+    assert_null(facts_of(t, 101).exe.p);
+    st_tree_will_run(t, 101, 5, ST_STR_LIT("/script"));
+    st_tree_will_run(t, 101, 7, ST_STR_LIT("/bin/sh"));
+    st_tree_will_run(t, 101, 8, ST_STR_LIT("/lib/ld.so"));
+    assert_true(ran(t, 101, 101, "sh"));
+    assert_memory_equal(facts_of(t, 101).exe.p, "/bin/sh", 7);
+    assert_true(facts_of(t, 101).ran);
+    for (int i = 0; i < 50; i++)
+        st_tree_will_run(t, 101, 9, ST_STR_LIT("/never"));
+    forks(t, 101, 102);
+    assert_memory_equal(facts_of(t, 102).exe.p, "/bin/sh", 7);
+    st_tree_set_exe(t, 102, ST_STR_LIT("/other"));
+    assert_memory_equal(facts_of(t, 101).exe.p, "/bin/sh", 7);
 }
 
 static void facts_about_nobody_are_nothing(void **state)
@@ -261,7 +289,7 @@ static void a_chain_without_end_needs_no_memory_without_end(void **state)
     bool cut;
 
     (void)state;
-    st_tree_ran(t, 1, 1, "first");
+    ran(t, 1, 1, "first");
     for (pid_t pid = 2; pid < 5000; pid++) {
         forks(t, pid - 1, pid);
         ends(t, pid - 1);
@@ -309,6 +337,7 @@ int main(void)
         T(a_number_that_is_used_again_is_another_process),
         T(whose_end_was_not_told_ends_when_the_number_is_used_again),
         T(who_comes_from_outside_is_at_depth_0),
+        T(what_is_run_is_known_by_its_file),
         T(facts_about_nobody_are_nothing),
         T(who_was_let_counts_before_it_is_seen),
         T(a_sibling_is_no_way_up),
