@@ -54,8 +54,7 @@ static void plan_limits(struct st_bundle_plan *plan)
 {
     const struct st_process_limits *l = st_policy_process_limits(plan->policy);
 
-    plan->forks = l->max_depth != ST_UNKNOWN || l->max_children != ST_UNKNOWN ||
-                  l->max_processes != ST_UNKNOWN || l->max_forks != ST_UNKNOWN;
+    plan->forks = l->before;
     if (l->max_processes != ST_UNKNOWN)
         plan->pids =
             l->max_processes * PIDS_A_PROCESS > PIDS_LEAST ? l->max_processes * PIDS_A_PROCESS : PIDS_LEAST;

@@ -75,28 +75,36 @@ static void use(struct st_processes *p, const struct st_event *ev)
     st_pipeline_use(p->pipeline, ev, &none, st_now_mono_ns());
 }
 
-/* Nobody asked: there is nothing left to refuse. One record a second, with how many there were. */
+/* Nobody asked: there is nothing left to refuse, so it stands still instead. How many more there were by
+ * then, and in audit mode within a second, is said with the next one. */
 static void judge_late(struct st_processes *p, const struct st_process_told *told)
 {
+    bool audit = st_policy_mode(p->pipeline->policy) == ST_MODE_AUDIT;
     struct st_ancestor room[ST_ANCESTORS];
+    struct st_operation none = ST_OPERATION_NONE;
     int64_t now_ns = st_now_mono_ns();
     struct st_tree_counts c;
+    struct st_verdict v;
     struct st_event ev;
 
     if (!st_tree_counts_of(p->tree, told->pid, now_ns, &c) || !breaks_limits(p, &c))
         return;
     fill_process(p, told->by_pid, room, &ev);
+    st_processes_describe(p, &c, &ev);
+    if (st_pipeline_would_let(p->pipeline, &ev, &v))
+        return;
     if (p->over++ == 0)
         p->over_first_us = ev.wall_us;
-    if (p->over_recorded_ns && now_ns - p->over_recorded_ns < OVER_NS)
+    if (audit ? p->over_recorded_ns && now_ns - p->over_recorded_ns < OVER_NS : p->pipeline->pauses.n > 0)
         return;
-    st_processes_describe(p, &c, &ev);
     ev.count = p->over;
     ev.first_us = p->over_first_us;
     ev.last_us = ev.wall_us;
     p->over = 0;
     p->over_recorded_ns = now_ns;
-    use(p, &ev);
+    if (v.response == ST_RESPOND_DENY)
+        v.response = ST_RESPOND_PAUSE;
+    st_pipeline_respond(p->pipeline, &ev, &v, &none, now_ns);
 }
 
 static void take_fork(struct st_processes *p, const struct st_process_told *told)

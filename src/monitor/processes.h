@@ -1,5 +1,9 @@
 /* processes: the sensor of processes at work in the monitor: keeps the book (sensors/tree.h) by what the
- * kernel tells, records who ended and how, and judges a process that nobody had asked about.
+ * kernel tells, records who ended and how, and judges a process that nobody had asked about as soon as it is
+ * there.
+ *
+ * Asking before is for policies that want it: a task that waits for our answer to fork(2) gets EINTR where a
+ * signal comes whose handler does not restart calls, which shells do not expect.
  *
  * Where the kernel can't be asked for news (no BPF, no control group of version 2), the book is kept by what
  * forks ask and by counting who is there: a later look than the fact, which is declared. */

@@ -71,13 +71,16 @@ int st_worker_load_policy(const struct st_order *o, struct st_policy **out, stru
 
 int st_worker_prepare(struct st_worker *w, struct st_error *err)
 {
+    const struct st_order *o = &w->watch->order;
+
     st_processes_init(&w->processes);
-    if (!w->loss && !w->watch->order.light)
-        st_processes_prepare(&w->processes, w->watch->order.listener != NULL);
-    w->watch->tree = w->processes.tree;
-    if (open_signer(w, err) < 0)
+    if (open_signer(w, err) < 0 || load_policy(o, &w->pipeline.policy, NULL, err) < 0)
         return -err->errnum;
-    return load_policy(&w->watch->order, &w->pipeline.policy, NULL, err);
+    if (!w->loss && !o->light)
+        st_processes_prepare(&w->processes,
+                             o->listener && st_policy_process_limits(w->pipeline.policy)->before);
+    w->watch->tree = w->processes.tree;
+    return 0;
 }
 
 static int open_trace(struct st_worker *w, struct st_error *err)

@@ -1,8 +1,8 @@
 /* forks: processes, many or deep.
  *
- *   forks children N [HOW]   begin N that stay, each HOW: fork (default), vfork, syscall, clone, thread
+ *   forks children N [HOW]   begin N that stay, each HOW: fork (default), slowly, vfork, syscall, clone
  *                            prints for each "N ok" or the error; stays where all are there
- *   forks deep N             a chain of processes; prints how deep it came, "N ok" or the error, and ends
+ *   forks deep N [stay]      a chain of processes; prints how deep it came, "N ok" or the error, and ends
  *   forks sibling N          a chain of which each is its parent's sibling (CLONE_PARENT) after two forks
  *   forks storm N            vfork and end, N times; prints how many
  *   forks race T N           T threads begin N that stay, at the same time; prints how many there are
@@ -69,6 +69,8 @@ static int children(char *self, int n, const char *how)
             stay();
         failed += pid < 0;
         say(i, pid);
+        if (strcmp(how, "slowly") == 0)
+            usleep(20000);
     }
     if (!failed)
         stay();
@@ -113,7 +115,7 @@ static int race(int threads, int n)
     return 0;
 }
 
-static int deep(int n)
+static int deep(int n, int stays)
 {
     for (int depth = 1; depth <= n; depth++) {
         pid_t pid = fork();
@@ -122,6 +124,8 @@ static int deep(int n)
         if (pid == 0) {
             if (depth == n)
                 say(depth, 0);
+            if (depth == n && stays)
+                stay();
             continue;
         }
         if (pid < 0)
@@ -220,7 +224,7 @@ int main(int argc, char **argv)
     if (strcmp(what, "race") == 0 && argc > 3)
         return race(n, atoi(argv[3]));
     if (strcmp(what, "deep") == 0)
-        return deep(n);
+        return deep(n, argc > 3);
     if (strcmp(what, "sibling") == 0)
         return sibling(n);
     if (strcmp(what, "storm") == 0)

@@ -7,11 +7,14 @@ load lib/container
 load lib/control
 load lib/attack
 
+limits='max_depth: 4, max_children: 30, max_processes: 64, max_forks_per_second: unlimited'
+
 setup_file() {
     require cc=gcc
     make_world
-    write_limits limited 'max_depth: 4, max_children: 30, max_processes: 64, max_forks_per_second: unlimited'
-    write_limits refused 'max_depth: 4, max_children: 30, max_processes: 64, max_forks_per_second: unlimited' "$refusing"
+    write_limits limited "$limits"
+    write_limits asked "$limits, before: true"
+    write_limits refused "$limits, before: true" "$refusing"
     write_limits free 'max_depth: unlimited, max_children: unlimited, max_processes: unlimited, max_forks_per_second: unlimited'
 }
 
@@ -69,6 +72,7 @@ nothing_went_wrong() {
 
 # of_children HOW: the 31st child of one process does not come to be.
 of_children() {
+    configure default_policy asked
     start_forker box children 35 "$1"
     held box
     is_frozen box
@@ -80,12 +84,57 @@ of_children() {
     trace_is_complete "$(id_of box)"
 }
 
-@test "of 35 children with a limit of 30 the 31st is held before it is there" { of_children fork; }
+# by_then WHAT: how many there were when it stood still.
+by_then() { echo "# $1: $(tasks_of box) processes when it stood still" >&3; }
+
+@test "of 35 children with a limit of 30 the 31st is recorded, and nothing runs any more" {
+    start_forker box children 35 slowly
+    retry_until is_frozen box
+    by_then 'a limit of 30 children'
+    [ "$(tasks_of box)" -lt 36 ]
+    trace_has "$(id_of box)" "$(limit_event fork_limit) and .payload.children == 31 and .payload.processes == 32 and .payload.depth == 1 and
+        (.payload.blocked | not) and .verdict.action == \"paused\" and .payload.process.exe == \"/bin/forks\""
+    trace_has "$(id_of box)" "$is_pause and (.payload.held | not)"
+    sandtrace kill "$(id_of box)"
+    trace_is_complete "$(id_of box)"
+}
+
+@test "where a violation is to be refused and can't be any more, it stands still" {
+    write_limits late "$limits" "$refusing"
+    configure default_policy late
+    start_forker box deep 8 stay
+    retry_until is_frozen box
+    trace_has "$(id_of box)" "$(limit_event depth_limit) and .payload.depth == 5 and .verdict.action == \"paused\" and (.payload.process.ancestry | length) == 4"
+    sandtrace kill "$(id_of box)"
+    trace_is_complete "$(id_of box)"
+}
+
+@test "who is let go on stands still again at the next one too many" {
+    start_forker box children 100000 slowly
+    sandtrace approve "$(held box)" >/dev/null
+    sandtrace approve "$(held box)" >/dev/null
+    held box
+    sandtrace kill "$(id_of box)"
+    trace_is_complete "$(id_of box)"
+    [ "$(trace_count "$(id_of box)" "$is_pause")" -eq 3 ]
+}
+
+@test "always is for this program, for the rest of this run" {
+    start_forker box children 70 slowly
+    sandtrace approve "$(held box)" --always >/dev/null
+    retry_until says box '70 ok'
+    sandtrace kill "$(id_of box)"
+    trace_is_complete "$(id_of box)"
+    [ "$(trace_count "$(id_of box)" "$is_pause")" -eq 1 ]
+}
+
+@test "a policy can have it asked before: of 35 children with a limit of 30 the 31st is held before it is there" { of_children fork; }
 @test "so it is by vfork" { of_children vfork; }
 @test "by the syscall itself" { of_children syscall; }
 @test "and by clone" { of_children clone; }
 
 @test "a person lets one more be; the next is asked about again, and refused" {
+    configure default_policy asked
     start_forker box children 35
     sandtrace approve "$(held box)" >/dev/null
     retry_until says box '31 ok'
@@ -127,6 +176,7 @@ of_children() {
 }
 
 @test "a tree that is too deep is held at the first level too many" {
+    configure default_policy asked
     start_forker box deep 8
     held box
     [ "$(tasks_of box)" -eq 5 ]
@@ -155,7 +205,7 @@ of_children() {
 }
 
 @test "forks a second are limited, though none of them stays" {
-    write_limits slow 'max_forks_per_second: 100'
+    write_limits slow 'max_forks_per_second: 100, before: true'
     configure default_policy slow
     start_forker box storm 1000
     held box
@@ -164,13 +214,15 @@ of_children() {
     trace_is_complete "$(id_of box)"
 }
 
-# bomb COMMAND…: frozen while it is small; the machine answers; nothing is left of it.
+# bomb POLICY COMMAND…: frozen while it is small; the machine answers; nothing is left of it.
 bomb() {
-    make_container box "$@"
+    configure default_policy "$1"
+    make_container box "${@:2}"
     cp "$ST_BUILDDIR/tests/attack/forks" "$(rootfs_of box)/bin/forks"
     start_detached box
     retry_until is_frozen box
-    [ "$(tasks_of box)" -le 64 ]
+    by_then "a bomb, $1"
+    [ "$1" = limited ] || [ "$(tasks_of box)" -le 64 ]
     trace_has "$(id_of box)" '.event_type == "process" and .verdict.severity == "high" and .verdict.action == "paused"'
     sandtrace kill "$(id_of box)"
     trace_is_complete "$(id_of box)"
@@ -178,8 +230,12 @@ bomb() {
     nothing_left_behind
 }
 
-@test "a bomb of a program is frozen, and killed afterwards" { bomb forks bomb; }
-@test "a bomb of a shell is frozen, and killed afterwards" { bomb sh -c 'f() { f | f & }; f; while :; do sleep 1; done'; }
+shell_bomb='f() { f | f & }; f; while :; do sleep 1; done'
+
+@test "a bomb of a program is frozen, and killed afterwards" { bomb limited forks bomb; }
+@test "a bomb of a shell is frozen, and killed afterwards" { bomb limited sh -c "$shell_bomb"; }
+@test "asked before, a bomb of a program gets no further than the limit" { bomb asked forks bomb; }
+@test "nor does one of a shell" { bomb asked sh -c "$shell_bomb"; }
 
 @test "a bomb under a policy without limits meets the kernel's" {
     write_limits wide 'max_depth: unlimited, max_children: unlimited, max_processes: 2000, max_forks_per_second: unlimited'
@@ -204,7 +260,7 @@ bomb() {
     trace_is_complete "$(id_of box)"
 }
 
-@test "a policy without limits asks nobody" {
+@test "where nobody is asked before, nobody is" {
     configure default_policy free
     run_forker box storm 200
     nothing_went_wrong box
@@ -239,6 +295,7 @@ bomb() {
 }
 
 @test "the name that a process gives itself changes nothing" {
+    configure default_policy asked
     start_forker box masked 'sshd' 35
     held box
     trace_has "$(id_of box)" "$(limit_event fork_limit) and .payload.process.comm == \"sshd\" and .payload.process.exe == \"/bin/forks\" and .payload.path == \"/bin/forks\""
@@ -255,6 +312,45 @@ bomb() {
     trace_has "$(id_of box)" "$is_exit and .payload.exit_signal == 9 and .payload.path == \"/bin/sh\" and (.payload.process.ancestry | length) == 1"
     trace_has "$(id_of box)" "$is_exit and .payload.exit_code == 0 and .payload.path == \"/bin/true\""
     trace_has "$(id_of box)" "$is_exit and .payload.exit_code == 3 and .payload.path == \"/bin/sh\" and (.payload.process.ancestry // []) == []"
+}
+
+# The usual tools of the machine itself, under the policy that agents get.
+make_builder() {
+    make_container box sh -c "$1"
+    edit_config "$(bundle_of box)" '.mounts += ["bin", "lib", "lib64", "usr", "etc/alternatives" | {type: "bind", source: "/\(.)", destination: "/\(.)", options: ["rbind", "ro"]}] |
+        .process.env = ["PATH=/usr/bin:/bin", "HOME=/tmp"] | .process.cwd = "/workspace"'
+}
+
+# builds SCRIPT: it ends well under agent-default, and nobody was refused anything.
+builds() {
+    local each
+    configure default_policy agent-default
+    make_builder "$1"
+    mkdir -p "$(rootfs_of box)/workspace/src"
+    for each in 1 2 3 4 5 6 7 8; do echo "int f$each(void) { return $each; }" >"$(rootfs_of box)/workspace/src/f$each.c"; done
+    printf 'all: $(patsubst %%.c,%%.o,$(wildcard src/*.c))\n%%.o: %%.c\n\tcc -c -o $@ $<\n' >"$(rootfs_of box)/workspace/Makefile"
+    runtime run --bundle "$(bundle_of box)" "$(id_of box)" </dev/null >"$NOTES/out" 2>&1 || { cat "$NOTES/out" >&2; return 1; }
+    nothing_went_wrong box
+}
+
+@test "make with four jobs is nothing to stop" { builds 'make -j4 && ls src/f8.o'; }
+
+@test "nor is python with threads and what they begin" {
+    builds 'python3 -c "
+import subprocess, threading
+def run():
+    for i in range(10): subprocess.run([\"/bin/true\"], check=True)
+all = [threading.Thread(target=run) for i in range(8)]
+[t.start() for t in all]
+[t.join() for t in all]"'
+    [ "$(stop_value "$(id_of box)" .payload.processes.forks)" -ge 80 ]
+}
+
+@test "nor git" { builds 'git init -q r && cd r && git -c user.name=t -c user.email=t@localhost commit -q --allow-empty -m first && git gc -q && git log >/dev/null'; }
+
+@test "nor a shell that gets signals while it forks" {
+    builds 'i=0; while [ $i -lt 300 ]; do (true) & (true) & (true) | cat; i=$((i + 1)); done; wait'
+    [ ! -s "$NOTES/out" ]
 }
 
 @test "in audit mode what is over a limit is recorded, and nothing is changed" {
