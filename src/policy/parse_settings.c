@@ -49,7 +49,7 @@ void st_settings_init(struct settings *s, enum form form)
                      .ingress = ST_ALLOW,
                      .syscall = ST_ALLOW,
                      .severity = ST_SEV_HIGH},
-        .limits = {16, 128, 512, 4000, false},
+        .limits = {16, 128, 512, 20000, false},
         .on_violation = {[ST_SEV_LOW] = ST_RESPOND_RECORD,
                          [ST_SEV_MEDIUM] = ST_RESPOND_DENY,
                          [ST_SEV_HIGH] = ST_RESPOND_PAUSE,

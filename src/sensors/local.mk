@@ -22,4 +22,5 @@ libsensors_a_SOURCES = \
 	%D%/sock_find.c %D%/sock_find.h \
 	%D%/sock_owner.c %D%/sock_owner.h \
 	%D%/sock_text.c %D%/sock_text.h \
-	%D%/tree.c %D%/tree.h
+	%D%/tree.c %D%/tree.h %D%/tree_private.h \
+	%D%/tree_limits.c
