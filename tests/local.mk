@@ -42,6 +42,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/engine.bats \
 	%D%/bats/pause.bats \
 	%D%/bats/processes.bats \
+	%D%/bats/processes_engines.bats \
 	%D%/bats/many.bats \
 	%D%/bats/mutations.bats \
 	%D%/bats/landlock.bats \

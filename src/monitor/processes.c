@@ -354,14 +354,17 @@ void st_processes_init(struct st_processes *p)
     *p = (struct st_processes){.stream = ST_PROCESS_STREAM_NONE};
 }
 
-void st_processes_prepare(struct st_processes *p, bool forks_ask)
+void st_processes_prepare(struct st_processes *p, bool forks_ask, bool polled)
 {
     struct st_error err = {0};
 
     p->tree = st_tree_new(ST_TREE_MAX);
-    p->streaming = st_process_stream_open(&p->stream, !forks_ask, &err) == 0;
+    if (polled)
+        st_fail(&err, EOPNOTSUPP, "process_events: polled");
+    else
+        p->streaming = st_process_stream_open(&p->stream, !forks_ask, &err) == 0;
     if (!p->streaming)
-        snprintf(p->detail, sizeof(p->detail), "%.255s", err.msg);
+        snprintf(p->detail, sizeof(p->detail), "%.200s%s", err.msg, forks_ask ? "" : "; limits are not held");
 }
 
 static int find_group(struct st_processes *p, struct st_watch *w, struct st_error *err)

@@ -31,8 +31,9 @@ struct st_processes {
 
 void st_processes_init(struct st_processes *p);
 
-/* What needs no container yet. forks_ask: who forks asks before. */
-void st_processes_prepare(struct st_processes *p, bool forks_ask);
+/* What needs no container yet. forks_ask: who forks asks before. polled: the kernel is not to be asked for
+ * news. */
+void st_processes_prepare(struct st_processes *p, bool forks_ask, bool polled);
 
 /* The container is there. */
 void st_processes_meet(struct st_processes *p, struct st_pipeline *pipeline, struct st_watch *w);

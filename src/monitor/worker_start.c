@@ -78,7 +78,8 @@ int st_worker_prepare(struct st_worker *w, struct st_error *err)
         return -err->errnum;
     if (!w->loss && !o->light)
         st_processes_prepare(&w->processes,
-                             o->listener && st_policy_process_limits(w->pipeline.policy)->before);
+                             o->listener && st_policy_process_limits(w->pipeline.policy)->before,
+                             o->polled_processes);
     w->watch->tree = w->processes.tree;
     return 0;
 }

@@ -25,6 +25,7 @@ teardown_file() {
 
 setup() {
     configure default_policy limited
+    configure process_events auto
     remember_what_is_there
 }
 
@@ -362,6 +363,22 @@ all = [threading.Thread(target=run) for i in range(8)]
     runtime delete --force "$(id_of box)"
     trace_is_complete "$(id_of box)"
     trace_has "$(id_of box)" "$(limit_event fork_limit) and .payload.children == 6 and .verdict.action == \"none\""
+}
+
+@test "where the kernel does not tell, who asks is counted: declared, and the limits hold" {
+    configure process_events polled
+    of_children fork
+    trace_has "$(id_of box)" "$is_start and (.payload.sensors | any(.name == \"processes\" and .kind == \"polled\" and .state == \"degraded\"))"
+    remove_all_containers
+    rm "$(trace_of "$(id_of box)")"
+    configure default_policy refused
+    run_forker box deep 8 || true
+    [ "$(said box)" = '5 EAGAIN' ]
+    rm "$(trace_of "$(id_of box)")"
+    remove_all_containers
+    make_container box sh -c 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done'
+    runtime run --bundle "$(bundle_of box)" "$(id_of box)"
+    nothing_went_wrong box
 }
 
 @test "the start record says how processes are watched" {

@@ -145,13 +145,34 @@ static void every_key_is_taken(void **state)
 
 static void example_and_manual_name_every_key(void **state)
 {
-    static const char *const names[] = {
-        "runtime",       "hook",           "monitor",        "state_dir",         "log_dir",
-        "policy_dirs",   "key_dir",        "default_policy", "policy_paths",      "policy_from_env",
-        "allow_disable", "allow_unsigned", "control_group",  "on_worker_failure", "worker_grace",
-        "freezer",       "pod_sandbox",    "hook_timeout",   "on_trace_failure",  "trace_rotate",
-        "sinks",         "network",        "resolvers",      "inner_names",       "host_network",
-        "net_admin",     "dead_man_switch"};
+    static const char *const names[] = {"runtime",
+                                        "hook",
+                                        "monitor",
+                                        "state_dir",
+                                        "log_dir",
+                                        "policy_dirs",
+                                        "key_dir",
+                                        "default_policy",
+                                        "policy_paths",
+                                        "policy_from_env",
+                                        "allow_disable",
+                                        "allow_unsigned",
+                                        "control_group",
+                                        "on_worker_failure",
+                                        "worker_grace",
+                                        "freezer",
+                                        "pod_sandbox",
+                                        "hook_timeout",
+                                        "on_trace_failure",
+                                        "trace_rotate",
+                                        "sinks",
+                                        "network",
+                                        "resolvers",
+                                        "inner_names",
+                                        "host_network",
+                                        "net_admin",
+                                        "dead_man_switch",
+                                        "process_events"};
     const char *srcdir = getenv("ST_SRCDIR");
     st_auto_free char *path = st_xasprintf("%s/contrib/sandtrace.yaml", srcdir ? srcdir : ".");
     st_auto_free char *manual = st_xasprintf("%s/docs/man/sandtrace.yaml.5.scd", srcdir ? srcdir : ".");
