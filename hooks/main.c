@@ -45,7 +45,7 @@ enum { SOCKET_FD = 3, RUNTIME_FD, LISTENER_FD };
 struct call {
     const char *verb;
     const char *config, *listener, *floor, *standby, *timeout, *id, *bundle;
-    const char *closed; /* for the shim, when it meets the bundle again */
+    const char *closed, *pids; /* for the shim, when it meets the bundle again */
 };
 
 static int usage(FILE *out)
@@ -80,7 +80,8 @@ static bool parse_call(int argc, char **argv, struct call *call)
     } options[] = {{"--config", &call->config},         {"--listener", &call->listener},
                    {ST_OCI_FLOOR_OPTION, &call->floor}, {"--standby", &call->standby},
                    {"--timeout", &call->timeout},       {"--id", &call->id},
-                   {"--bundle", &call->bundle},         {ST_OCI_CLOSED_OPTION, &call->closed}};
+                   {"--bundle", &call->bundle},         {ST_OCI_CLOSED_OPTION, &call->closed},
+                   {ST_OCI_PIDS_OPTION, &call->pids}};
 
     for (int i = 1; i < argc; i++) {
         const char *value = NULL;

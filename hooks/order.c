@@ -133,6 +133,7 @@ void st_order_write(struct st_buf *out, const struct st_order_input *in)
     st_jw_kstr(&w, "policy", sel->policy);
     write_dirs(&w, c->policy_dirs);
     write_reach(&w, in);
+    st_jw_kbool(&w, "polled_processes", c->process_events == ST_PROCESSES_POLLED);
     st_jw_kstr(&w, "rootfs", in->rootfs);
     st_jw_kint(&w, "rotate_bytes", c->trace_rotate);
     write_sinks(&w, c);

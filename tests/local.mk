@@ -41,6 +41,8 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/cgroup2.bats \
 	%D%/bats/engine.bats \
 	%D%/bats/pause.bats \
+	%D%/bats/processes.bats \
+	%D%/bats/processes_engines.bats \
 	%D%/bats/many.bats \
 	%D%/bats/mutations.bats \
 	%D%/bats/landlock.bats \
@@ -98,7 +100,7 @@ EXTRA_DIST += \
 # runc's own suite, by runc and through us, compared; and what we add to a start.
 .PHONY: check-runc check-vm bench-start bench-freeze bench-net
 # make check-vm VM=PROGRAM [SUITES="bookworm trixie"] [VM_FILES="lifecycle.bats …"]: see vm/run.sh.
-check-vm: all %D%/attack/attack %D%/attack/net %D%/attack/marker %D%/attack/storm %D%/attack/monitor-with-faults
+check-vm: all %D%/attack/attack %D%/attack/net %D%/attack/forks %D%/attack/marker %D%/attack/storm %D%/attack/monitor-with-faults
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/vm/run.sh "$(VM)" $(SUITES) -- $(VM_FILES)
 check-runc: all
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/runc-suite/run.sh $(RUNC_FILES)

@@ -87,6 +87,7 @@ static const struct st_field process_fields[] = {
     INT("depth", proc.depth),
     INT("exit_code", proc.exit_code),
     INT("exit_signal", proc.exit_signal),
+    INT("forks", proc.forks),
     STR("interpreter", proc.interpreter),
     {"op", ST_FIELD_WORD, EV(proc.op), st_proc_op_by_name},
     STR("path", proc.path),
@@ -145,8 +146,8 @@ static void set_unknown(struct st_event *ev)
         ev->net.bytes_sent = ev->net.bytes_received = ev->net.packets_sent = ev->net.packets_received =
             ev->net.duration_ms = ST_UNKNOWN;
     } else if (ev->type == ST_EV_PROCESS) {
-        ev->proc.depth = ev->proc.children = ev->proc.processes = ev->proc.exit_code = ev->proc.exit_signal =
-            ST_UNKNOWN;
+        ev->proc.depth = ev->proc.children = ev->proc.processes = ev->proc.forks = ev->proc.exit_code =
+            ev->proc.exit_signal = ST_UNKNOWN;
     }
 }
 

@@ -303,6 +303,7 @@ static char *put_process_event(char *p, const struct st_event *ev)
     INT(p, "exit_code", proc->exit_code);
     INT(p, "exit_signal", proc->exit_signal);
     p = first_time(p, ev);
+    INT(p, "forks", proc->forks);
     STR(p, "interpreter", proc->interpreter);
     p = last_time(p, ev);
     WORD(p, "op", st_proc_op_name(proc->op));

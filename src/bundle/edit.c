@@ -9,6 +9,7 @@
 #include "oci/floor_edit.h"
 #include "oci/hook_edit.h"
 #include "oci/openings.h"
+#include "oci/pids_edit.h"
 #include "oci/seccomp_edit.h"
 
 #include <stdlib.h>
@@ -45,6 +46,7 @@ void st_bundle_edit_end(struct st_bundle_edit *e)
     st_bundle_plan_free(&e->plan);
     st_buf_free(&e->floor);
     st_buf_free(&e->closed);
+    st_buf_free(&e->pids);
 }
 
 /* ---- the hook ---- */
@@ -64,6 +66,7 @@ void st_hook_push_order(struct st_hook_args *args, const struct st_config *confi
     st_hook_push(args, "--listener", e->plan.listener);
     st_hook_push(args, ST_OCI_CLOSED_OPTION, e->closed.len ? st_buf_cstr(&e->closed) : NULL);
     st_hook_push(args, ST_OCI_FLOOR_OPTION, e->floor.len ? st_buf_cstr(&e->floor) : NULL);
+    st_hook_push(args, ST_OCI_PIDS_OPTION, e->pids.len ? st_buf_cstr(&e->pids) : NULL);
 }
 
 /* What tells a monitor that waits is quicker than the hook, which lies beside it and which it runs where
@@ -112,6 +115,8 @@ static int undo(struct st_oci_config *bundle, struct st_error *err)
     st_oci_reset_settings(bundle, st_oci_hook_argument(bundle, ST_OCI_CLOSED_OPTION));
     if (rc == 0)
         rc = st_oci_reset_floor(bundle, st_oci_hook_argument(bundle, ST_OCI_FLOOR_OPTION), err);
+    if (rc == 0)
+        st_oci_reset_pids(bundle, st_oci_hook_argument(bundle, ST_OCI_PIDS_OPTION));
     return rc < 0 ? rc : st_oci_config_settle(bundle, err);
 }
 
@@ -171,6 +176,7 @@ static int enforce(struct st_oci_config *bundle, const struct st_bundle_source *
     struct st_oci_seccomp seccomp = {.listener = e->plan.listener,
                                      .notify = e->plan.notify.items,
                                      .n_notify = e->plan.notify.n,
+                                     .forks = e->plan.forks,
                                      .ip_only = e->plan.host_by_group &&
                                                 shares_our(bundle, "network", "/proc/self/ns/net")};
 
@@ -184,6 +190,8 @@ static int enforce(struct st_oci_config *bundle, const struct st_bundle_source *
     }
     if (e->plan.floor != ST_FLOOR_OFF && set_floor(bundle, source, e, err) < 0)
         return -err->errnum;
+    if (e->plan.pids && st_oci_set_pids(bundle, e->plan.pids, &e->pids, err) < 0)
+        return -err->errnum;
     return st_oci_set_seccomp(bundle, &seccomp, err);
 }
 
@@ -192,7 +200,7 @@ int st_bundle_edit(struct st_oci_config *bundle, const struct st_config *config,
 {
     struct st_selection selection;
 
-    *out = (struct st_bundle_edit){.floor = ST_BUF_INIT, .closed = ST_BUF_INIT};
+    *out = (struct st_bundle_edit){.floor = ST_BUF_INIT, .closed = ST_BUF_INIT, .pids = ST_BUF_INIT};
     if (st_bundle_select(config, bundle, source->id, &selection, err) < 0 || undo(bundle, err) < 0)
         return -err->errnum;
     if (selection.disabled) {

@@ -30,6 +30,7 @@ struct st_bundle_edit { /* what was done */
     struct st_bundle_plan plan;
     struct st_buf closed; /* note of oci/openings.h */
     struct st_buf floor;  /* note of oci/floor_edit.h */
+    struct st_buf pids;   /* note of oci/pids_edit.h */
     bool landlock;        /* the runtime must be handed the helper */
     bool watched;         /* else its owner may do without us, and does */
 };

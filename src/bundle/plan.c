@@ -45,6 +45,21 @@ static void plan_syscalls(struct st_bundle_plan *plan)
             add(&plan->notify, rules[i].names[k]);
 }
 
+/* The kernel's own limit stands when all of ours is dead. It counts threads too, of which there may be many
+ * more than processes: a backstop, not the limit. */
+#define PIDS_A_PROCESS 4
+#define PIDS_LEAST 4096
+
+static void plan_limits(struct st_bundle_plan *plan)
+{
+    const struct st_process_limits *l = st_policy_process_limits(plan->policy);
+
+    plan->forks = l->before;
+    if (l->max_processes != ST_UNKNOWN)
+        plan->pids =
+            l->max_processes * PIDS_A_PROCESS > PIDS_LEAST ? l->max_processes * PIDS_A_PROCESS : PIDS_LEAST;
+}
+
 /* ---- paths ---- */
 
 static size_t fixed_length(const char *pattern)
@@ -170,6 +185,7 @@ int st_bundle_plan_make(const struct st_config *config, const struct st_selectio
         return rc;
     out->listener = listener_path(config->state_dir, id);
     plan_syscalls(out);
+    plan_limits(out);
     plan_paths(out);
     return 0;
 }

@@ -94,6 +94,8 @@ static void compare_settings(struct difference *d, const struct st_policy *a, co
     compare_number(d, "max_depth", l->max_depth, m->max_depth);
     compare_number(d, "max_children", l->max_children, m->max_children);
     compare_number(d, "max_processes", l->max_processes, m->max_processes);
+    compare_number(d, "max_forks_per_second", l->max_forks, m->max_forks);
+    compare(d, "limits before", l->before ? "true" : "false", m->before ? "true" : "false");
     for (unsigned i = ST_SEV_LOW; i <= ST_SEV_CRITICAL; i++)
         compare(d, st_severity_name((enum st_severity)i),
                 st_response_name(st_policy_on_violation(a, (enum st_severity)i)),

@@ -153,9 +153,10 @@ static int make_process(struct maker *m)
     proc->path = st_str(m->w->values[ST_WORD_EXEC]);
     proc->exit_code = proc->exit_signal = ST_UNKNOWN;
     if (number(value(m, ST_WORD_DEPTH), ST_UNKNOWN, &proc->depth, m->err) < 0 ||
-        number(value(m, ST_WORD_CHILDREN), ST_UNKNOWN, &proc->children, m->err) < 0)
+        number(value(m, ST_WORD_CHILDREN), ST_UNKNOWN, &proc->children, m->err) < 0 ||
+        number(value(m, ST_WORD_PROCESSES), ST_UNKNOWN, &proc->processes, m->err) < 0)
         return -EINVAL;
-    return number(value(m, ST_WORD_PROCESSES), ST_UNKNOWN, &proc->processes, m->err);
+    return number(value(m, ST_WORD_FORKS), ST_UNKNOWN, &proc->forks, m->err);
 }
 
 static int make_actor(struct maker *m)
@@ -233,6 +234,7 @@ int st_event_from_words(const struct st_event_words *w, struct st_event_room *ro
     case ST_WORD_DEPTH:
     case ST_WORD_CHILDREN:
     case ST_WORD_PROCESSES:
+    case ST_WORD_FORKS:
     case ST_WORD_UID:
     case ST_WORD_EXE:
     case ST_WORD_COMM:

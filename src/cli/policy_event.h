@@ -28,6 +28,7 @@
     W(DEPTH, "depth", "N", "--exec: levels of processes below the first", 1u << ST_WORD_EXEC)                \
     W(CHILDREN, "children", "N", "--exec: of one process", 1u << ST_WORD_EXEC)                               \
     W(PROCESSES, "processes", "N", "--exec: at once", 1u << ST_WORD_EXEC)                                    \
+    W(FORKS, "forks", "N", "--exec: processes begun within a second", 1u << ST_WORD_EXEC)                    \
     W(UID, "uid", "N", "who does it", ~0u)                                                                   \
     W(EXE, "exe", "PATH", "the program that does it", ~0u)                                                   \
     W(COMM, "comm", "NAME", "and how it calls itself", ~0u)

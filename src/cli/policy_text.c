@@ -193,6 +193,8 @@ static void show_settings(const struct st_policy *p)
     put_limit("depth", l->max_depth);
     put_limit("children", l->max_children);
     put_limit("processes", l->max_processes);
+    put_limit("forks a second", l->max_forks);
+    printf("%s", l->before ? ", decided before" : "");
     printf("\non violation ");
     for (unsigned s = ST_SEV_LOW; s <= ST_SEV_CRITICAL; s++)
         printf(" %s %s", st_severity_name((enum st_severity)s),

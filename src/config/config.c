@@ -36,6 +36,7 @@ struct key {
 static const struct choices worker_failures = {{"kill", "pause", NULL}, "write kill or pause"};
 static const struct choices trace_failures = {{"pause", "kill", NULL}, "write pause or kill"};
 static const struct choices freezers = {{"auto", "v1", "v2", NULL}, "write auto, v1 or v2"};
+static const struct choices process_events = {{"auto", "polled", NULL}, "write auto or polled"};
 static const struct choices refusals = {{"refuse", "allow", NULL}, "write refuse or allow"};
 static const struct choices host_networks = {{"refuse", "allow", "cgroup", NULL},
                                              "write refuse, cgroup or allow"};
@@ -65,6 +66,7 @@ static const struct key keys[] = {
     {"sinks", SINKS, AT(sinks), NULL, NULL, NULL},
     {"worker_grace", DURATION, AT(worker_grace_ms), "5s", NULL, NULL},
     {"freezer", CHOICE, AT(freezer), "auto", &freezers, NULL},
+    {"process_events", CHOICE, AT(process_events), "auto", &process_events, NULL},
     {"pod_sandbox", CHOICE, AT(pod_sandbox), "light", &pod_sandboxes, NULL},
     {"network", BOOL, AT(network), "true", NULL, NULL},
     {"resolvers", ADDRS, AT(resolvers), NULL, NULL, NULL},

@@ -13,6 +13,7 @@
 
 enum st_worker_failure { ST_WORKER_FAILURE_KILL, ST_WORKER_FAILURE_PAUSE };
 enum st_trace_failure { ST_TRACE_FAILURE_PAUSE, ST_TRACE_FAILURE_KILL };
+enum st_process_events { ST_PROCESSES_AUTO, ST_PROCESSES_POLLED };
 enum st_freezer_choice { ST_FREEZER_AUTO, ST_FREEZER_V1, ST_FREEZER_V2 };
 enum st_refusal { ST_REFUSE, ST_LET };
 enum st_host_network { ST_HOST_REFUSE, ST_HOST_LET, ST_HOST_BY_GROUP };
@@ -38,6 +39,8 @@ struct st_config {
     enum st_worker_failure on_worker_failure;
     enum st_trace_failure on_trace_failure;
     enum st_freezer_choice freezer; /* which control group hierarchy freezes */
+    enum st_process_events
+        process_events; /* is the kernel asked to tell of processes, or are they counted? */
     enum st_pod_sandbox pod_sandbox;
     bool network;                      /* is it watched? */
     bool dead_man_switch;              /* nothing leaves once nobody renews it */

@@ -112,7 +112,8 @@ enum st_proc_op { ST_PROC_EXEC, ST_PROC_FORK_LIMIT, ST_PROC_DEPTH_LIMIT, ST_PROC
 struct st_ev_process {
     enum st_proc_op op;
     struct st_str path, interpreter, sha256;
-    int64_t depth, children, processes, exit_code, exit_signal; /* ST_UNKNOWN */
+    int64_t depth, children, processes, forks, exit_code,
+        exit_signal; /* ST_UNKNOWN; forks: of the last second */
     bool blocked;
 };
 

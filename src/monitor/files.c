@@ -105,6 +105,8 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const str
     bool judged;
 
     describe_object(f, op->fd, &ev);
+    if (seen->exec && f->processes)
+        st_processes_will_run(f->processes, f->facts.leader, ev.fs.ino, ev.fs.path);
     if (!f->opened && st_leftover_is_new(op->fd, wanted)) {
         ev.fs.op = ST_FS_CREATE;
         ev.fs.access |= ST_ACCESS_CREATE;

@@ -10,6 +10,7 @@
 #include "monitor/late.h"
 #include "monitor/opened.h"
 #include "monitor/pipeline.h"
+#include "monitor/processes.h"
 #include "sensors/marks.h"
 #include "sensors/notify.h"
 #include "sensors/process.h"
@@ -18,6 +19,7 @@ struct st_files {
     struct st_pipeline *pipeline;
     struct st_opened *opened;  /* NULL: nothing is notified */
     struct st_notify *filters; /* whose are to be known before a program runs; NULL: likewise */
+    struct st_processes *processes;
     int fan;
     bool refuse_all; /* after a loss: nothing is judged any more */
     struct st_membership members;

@@ -14,6 +14,7 @@ struct st_grant {
     char *target; /* of a rename or link; NULL: neither */
     size_t target_len;
     unsigned access;
+    enum st_proc_op op;
     struct st_addr addr;
     uint16_t port;
     uint8_t protocol;
@@ -61,6 +62,8 @@ void st_grants_add(struct st_grants *g, const struct st_event *ev, const char *i
         grant->target = ev->fs.target.p ? st_xstrndup(ev->fs.target.p, ev->fs.target.len) : NULL;
         grant->target_len = ev->fs.target.len;
     }
+    if (ev->type == ST_EV_PROCESS)
+        grant->op = ev->proc.op;
     if (is_network(ev->type)) {
         grant->addr = ev->net.addr;
         grant->port = ev->net.port;
@@ -95,7 +98,7 @@ static bool covers(const struct st_grant *grant, const struct st_event *ev, stru
     if (is_network(ev->type))
         return grant->port == ev->net.port && grant->protocol == ev->net.protocol &&
                memcmp(&grant->addr, &ev->net.addr, sizeof(grant->addr)) == 0;
-    return object.len > 0;
+    return object.len > 0 && (ev->type != ST_EV_PROCESS || grant->op == ev->proc.op);
 }
 
 const char *st_grants_cover(const struct st_grants *g, const struct st_event *ev)

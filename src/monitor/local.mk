@@ -17,6 +17,7 @@ libmonitor_a_SOURCES = \
 	%D%/errand.c %D%/errand.h \
 	%D%/fault.h \
 	%D%/files.c %D%/files.h \
+	%D%/forks.c %D%/forks.h \
 	%D%/grants.c %D%/grants.h \
 	%D%/guards.c %D%/guards.h \
 	%D%/hands.c %D%/hands.h \
@@ -53,6 +54,7 @@ libmonitor_a_SOURCES = \
 	%D%/pipeline.c %D%/pipeline.h %D%/pipeline_private.h \
 	%D%/pipeline_decide.c \
 	%D%/reach.c %D%/reach.h \
+	%D%/processes.c %D%/processes.h \
 	%D%/record.c %D%/record.h \
 	%D%/ring.c %D%/ring.h \
 	%D%/scout.c %D%/scout.h \

@@ -99,6 +99,8 @@ ST_IDLE_CODE int st_loop_run(struct st_loop *l)
             return -errno;
         atomic_store(&l->pulse->busy, 1);
         atomic_fetch_add(&l->pulse->beats, 1);
+        if (l->before_round)
+            l->before_round(l->deadline_ctx);
         if (n > 0)
             run_handlers(l, events, n);
         if (l->deadline && l->deadline(l->deadline_ctx) >= 0 &&

@@ -30,6 +30,8 @@ struct st_loop {
     int64_t (*deadline)(void *ctx);
     void (*on_deadline)(void *ctx);
     void *deadline_ctx;
+    /* Before the handlers of a round: what happened before what woke us; may be NULL. With deadline_ctx. */
+    void (*before_round)(void *ctx);
     /* After the handlers of a round, before the next wait; may be NULL. Called with deadline_ctx. */
     void (*after_round)(void *ctx);
     /* Once after each time of work, when nothing has been due for quiet_ms; may be NULL. Then no timer runs

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "monitor/boundary.h"
+#include "monitor/forks.h"
 #include "monitor/inquiry.h"
 
 #include <errno.h>
@@ -36,6 +37,8 @@ static void conclude(struct st_mutations *m, struct st_asking *a, int error)
 /* Let the task make the call itself. */
 static void let_go_on(struct st_mutations *m, struct st_asking *a)
 {
+    if (m->processes)
+        st_processes_approved(m->processes, a->tid, &a->call);
     st_filter_answer(a->filter, a->id, 0);
     st_askings_forget(&m->askings, a);
 }
@@ -262,6 +265,8 @@ static bool take(void *ctx, struct st_filter *f, const struct seccomp_notif *ask
     struct st_mutations *m = ctx;
     struct st_inquiry q = {.m = m, .filter = f, .asked = asked, .seen_ns = st_now_mono_ns()};
 
+    if (st_fork_take(&q))
+        return !m->resting;
     if (!st_process_read((pid_t)asked->pid, &m->members, &m->facts))
         return true; /* gone */
     if (st_filter_sets_up(f, m->facts.leader)) {

@@ -13,6 +13,7 @@
 #include "monitor/loop.h"
 #include "monitor/opened.h"
 #include "monitor/pipeline.h"
+#include "monitor/processes.h"
 #include "sensors/notify.h"
 #include "sensors/process.h"
 #include "sensors/request.h"
@@ -30,6 +31,7 @@ struct st_mutations {
     struct st_membership members;
     uint64_t setup_uses, plain_errors;
     struct st_opened opened;
+    struct st_processes *processes; /* NULL: not watched */
     const struct st_guards *guards; /* NULL: files are not watched */
     struct st_own_mounts own;
     /* scratch */

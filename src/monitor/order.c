@@ -151,6 +151,7 @@ static int read_members(const struct st_json_node *root, struct st_order *o, str
     o->freezer = string_of(root, "freezer", false, err);
     if (!o->freezer)
         o->freezer = "auto";
+    o->polled_processes = st_json_true(st_json_get(root, "polled_processes"));
     o->control_gid = integer_of(root, "control_gid", -1);
     o->worker_grace_ns = integer_of(root, "worker_grace_ms", 5000) * 1000000;
     o->on_failure = on_failure && strcmp(on_failure, "pause") == 0 ? ST_FAIL_PAUSE : ST_FAIL_KILL;

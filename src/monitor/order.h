@@ -40,11 +40,12 @@ struct st_order {
     uint64_t rotate_bytes; /* 0: never */
     const char *freezer;   /* "auto", "v1", "v2" */
     bool allow_unsigned;
-    bool light;           /* a pod's sandbox: life cycle only */
-    const char *listener; /* socket to which the runtime sends fds of seccomp notifications; NULL: none */
-    int listener_fd;      /* bound already, and ours; -1: not yet */
-    bool floor;           /* there is one: */
-    bool floor_root;      /* by mounts: its root is read-only because of it */
+    bool polled_processes; /* the kernel is not asked to tell of them */
+    bool light;            /* a pod's sandbox: life cycle only */
+    const char *listener;  /* socket to which the runtime sends fds of seccomp notifications; NULL: none */
+    int listener_fd;       /* bound already, and ours; -1: not yet */
+    bool floor;            /* there is one: */
+    bool floor_root;       /* by mounts: its root is read-only because of it */
     const char **floor_points; /* mount points that are read-only because of it */
     size_t n_floor_points;
     int64_t landlock_abi;        /* by Landlock; 0: it is not */

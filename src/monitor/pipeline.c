@@ -173,7 +173,7 @@ static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict 
     struct st_pause *entry;
     struct st_str line;
     int64_t freeze_us;
-    bool hold = how->hold && !p->engine_acts && st_operation_waits(op);
+    bool waits = st_operation_waits(op), hold = how->hold && !p->engine_acts && waits;
 
     st_fault(p->watch, "seen");
     st_pauses_freeze(&p->pauses);
@@ -191,7 +191,8 @@ static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict 
     freeze_us = (st_now_mono_ns() - seen_ns) / 1000;
     entry = st_pauses_add(&p->pauses, op, how->timeout_ms);
     v->action = ST_ACT_PAUSED;
-    mark_blocked(ev);
+    if (waits || ev->type != ST_EV_PROCESS) /* a process that is there was kept from nothing */
+        mark_blocked(ev);
     if (record(p, ev, v, id, &err) < 0) {
         fail_closed(p, &entry->op, &err);
         return;

@@ -38,6 +38,16 @@ static void write_changes(struct st_jw *w, const struct st_order *order, bool au
         write_sensor(w, "floor", "none", "off", order->listener ? "floor: off" : without);
 }
 
+static void write_processes(struct st_jw *w, const struct st_watch *watch, const struct st_processes *p)
+{
+    if (p->streaming)
+        write_sensor(w, "processes", "bpf", "on", NULL);
+    else if (p->tree)
+        write_sensor(w, "processes", "polled", "degraded", p->detail);
+    else
+        write_sensor(w, "processes", "none", "off", watch->order.light ? "a light watch" : NULL);
+}
+
 static void write_sensors(struct st_jw *w, const struct st_watch *watch, const struct st_start_facts *facts,
                           bool audit)
 {
@@ -59,6 +69,7 @@ static void write_sensors(struct st_jw *w, const struct st_watch *watch, const s
                  facts->network_detail);
     if (!watch->order.light)
         write_sensor(w, "reach", "mounts", facts->reach ? "degraded" : "on", facts->reach);
+    write_processes(w, watch, facts->processes);
     st_jw_end(w, ']');
 }
 
@@ -91,6 +102,20 @@ void st_record_start(struct st_buf *out, const struct st_watch *watch, const str
     st_jw_end(&w, '}');
 }
 
+static void write_totals(struct st_jw *w, const struct st_tree_totals *t)
+{
+    st_jw_key(w, "processes");
+    st_jw_object(w);
+    st_jw_kint(w, "forks", (int64_t)t->forks);
+    st_jw_kint(w, "most_at_once", t->most_processes);
+    st_jw_kint(w, "most_children", t->most_children);
+    st_jw_kint(w, "most_depth", t->most_depth);
+    st_jw_kint(w, "most_forks_per_second", t->most_forks);
+    if (t->untold)
+        st_jw_kint(w, "untold", (int64_t)t->untold);
+    st_jw_end(w, '}');
+}
+
 void st_record_stop(struct st_buf *out, const struct st_stop_facts *facts)
 {
     struct st_jw w;
@@ -111,6 +136,8 @@ void st_record_stop(struct st_buf *out, const struct st_stop_facts *facts)
     if (facts->status_known && WIFSIGNALED(facts->status))
         st_jw_kint(&w, "exit_signal", WTERMSIG(facts->status));
     st_jw_kstr(&w, "op", "stop");
+    if (facts->processes)
+        write_totals(&w, facts->processes);
     st_jw_kstr(&w, "reason", facts->reason);
     st_jw_end(&w, '}');
 }

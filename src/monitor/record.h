@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "monitor/processes.h"
 #include "monitor/teller.h"
 #include "monitor/warden.h"
 #include "monitor/watch.h"
@@ -15,6 +16,7 @@ struct st_policy_facts {
 
 struct st_start_facts {
     pid_t worker;
+    const struct st_processes *processes;
     const char *files;                    /* what of the file systems is watched; NULL: nothing */
     const char *reach;                    /* what it can reach past the watch; NULL: nothing */
     const char *network, *network_detail; /* "on", "joined" (another monitor judges), "degraded", "off" */
@@ -30,6 +32,7 @@ struct st_stop_facts {
     const char *reason;
     uint64_t events, refused; /* records of this run, this one included */
     int64_t duration_ms;
+    const struct st_tree_totals *processes; /* NULL: not watched */
 };
 
 /* lifecycle, op "stop". */

@@ -58,6 +58,7 @@ int st_watch_open(struct st_watch *w, const char *order, size_t len, struct st_e
 {
     *w = (struct st_watch){.life = ST_LIFECYCLE_NONE,
                            .cgroup = ST_CGROUP_NONE,
+                           .unified = ST_CGROUP_NONE,
                            .state = ST_STATEDIR_NONE,
                            .fan = -1,
                            .worker_epfd = -1,
@@ -85,7 +86,7 @@ static bool is_in_our_network(pid_t pid)
 
 int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err)
 {
-    struct st_error no_group = {0};
+    struct st_error no_group = {0}, no_unified = {0};
     int rc;
 
     if (pid)
@@ -100,6 +101,8 @@ int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err)
     if (st_watch_by_group(w) && st_netgroup_find(w->order.pid, &w->group, &no_group) < 0)
         snprintf(w->no_group, sizeof(w->no_group), "%.250s", no_group.msg);
     rc = open_freezer(w, err);
+    if (rc == 0 && st_watch_unified(w) < 0)
+        st_cgroup_open(&w->mounts, w->order.pid, ST_CGROUP_ONLY_V2, &w->unified, &no_unified);
     st_mounts_free(&w->mounts);
     return rc;
 }
@@ -129,6 +132,7 @@ void st_watch_members(const struct st_watch *w, struct st_membership *out)
 {
     snprintf(out->controller, sizeof(out->controller), "%s", w->cgroup.kind == ST_CGROUP_V1 ? "freezer" : "");
     snprintf(out->path, sizeof(out->path), "%s", w->cgroup.path);
+    out->tree = w->tree;
 }
 
 void st_watch_remove(struct st_watch *w)
@@ -153,6 +157,7 @@ void st_watch_close(struct st_watch *w)
     st_close(&w->runtime);
     st_mounts_free(&w->mounts);
     st_cgroup_close(&w->cgroup);
+    st_cgroup_close(&w->unified);
     st_lifecycle_close(&w->life);
     st_order_free(&w->order);
 }

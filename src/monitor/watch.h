@@ -15,6 +15,7 @@ struct st_watch {
     struct st_order order;
     struct st_lifecycle life;
     struct st_cgroup cgroup;
+    struct st_cgroup unified; /* of version 2 where the other is not: what is told by BPF programs is of it */
     bool can_freeze;
     char no_freeze[256]; /* why not */
     struct st_statedir state;
@@ -28,6 +29,7 @@ struct st_watch {
     int outpost; /* socket to the process that holds the fence (outpost.h); -1: there is none */
     int errands; /* worker's end of the socket to the warden's performers; -1: none */
     int runtime; /* pidfd of the runtime whose hook is awaited, until the container is met; -1: none is */
+    const struct st_tree *tree; /* of its processes: the worker's; NULL: there is none */
     pid_t warden;
     struct st_mounts mounts; /* our own, as of our start, until the container is met */
     int64_t started_ns;      /* monotonic */
@@ -41,6 +43,12 @@ int st_watch_meet(struct st_watch *w, pid_t pid, struct st_error *err);
 static inline bool st_watch_has_met(const struct st_watch *w)
 {
     return w->life.pidfd >= 0;
+}
+
+/* The directory of the container's group of version 2; -1: it has none of its own. */
+static inline int st_watch_unified(const struct st_watch *w)
+{
+    return w->can_freeze && w->cgroup.kind == ST_CGROUP_V2 ? w->cgroup.dirfd : w->unified.dirfd;
 }
 
 /* Does the container share the host's network, where it is told by its control group? */

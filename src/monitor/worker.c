@@ -95,6 +95,8 @@ static int seal(struct st_worker *w, struct st_error *err)
     if (st_pipeline_unfold(&w->pipeline, INT64_MAX, err) < 0)
         return -err->errnum;
     if (!w->summed)
+        st_processes_end(&w->processes);
+    if (!w->summed)
         st_network_drain(&w->network);
     if (!w->summed && sum_up(w, err) < 0)
         return -err->errnum;
@@ -104,6 +106,7 @@ static int seal(struct st_worker *w, struct st_error *err)
     w->stop.events = atomic_load(&w->watch->pulse->events) + 1;
     w->stop.refused = atomic_load(&w->watch->pulse->refused);
     w->stop.duration_ms = (st_now_mono_ns() - w->watch->started_ns) / 1000000;
+    w->stop.processes = w->processes.tree ? st_tree_totals(w->processes.tree) : NULL;
     st_record_stop(&payload, &w->stop);
     if (st_pipeline_note(&w->pipeline, ST_EV_LIFECYCLE, ST_TIER_KERNEL, payload.data, payload.len, false,
                          err) < 0)
@@ -295,6 +298,14 @@ static void on_sink_report(void *ctx, const struct st_tell_report *r)
     w->news.about_sinks = false;
 }
 
+/* Who is who is known before anything that it does is looked at. */
+static void before_round(void *ctx)
+{
+    struct st_worker *w = ctx;
+
+    st_processes_settle(&w->processes);
+}
+
 static void after_round(void *ctx)
 {
     struct st_worker *w = ctx;
@@ -328,6 +339,7 @@ static int attach(struct st_worker *w, struct st_error *err)
     w->loop.deadline = next_deadline;
     w->loop.on_deadline = on_deadline;
     w->loop.deadline_ctx = w;
+    w->loop.before_round = before_round;
     w->loop.after_round = after_round;
     w->loop.on_quiet = on_quiet;
     w->loop.quiet_ms = QUIET_MS;
@@ -354,7 +366,8 @@ static int attach(struct st_worker *w, struct st_error *err)
     }
     if (w->mutations.notify && st_mutations_attach(&w->mutations, &w->loop, err) < 0)
         return -err->errnum;
-    if (st_network_attach(&w->network, &w->loop, err) < 0)
+    if (st_network_attach(&w->network, &w->loop, err) < 0 ||
+        st_processes_attach(&w->processes, &w->loop, err) < 0)
         return -err->errnum;
     w->pipeline.ctx = w;
     w->pipeline.trace_failed = on_trace_failure;
@@ -372,6 +385,7 @@ static void leave(struct st_worker *w)
 {
     st_trace_close(w->pipeline.trace);
     st_mutations_close(&w->mutations);
+    st_processes_close(&w->processes);
     st_network_close(&w->network);
     if (w->warden_lost)
         st_watch_remove(w->watch);

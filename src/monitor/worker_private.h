@@ -27,6 +27,7 @@ struct st_worker {
     struct st_pipeline pipeline; /* policy, trace, pauses */
     struct st_files files;
     struct st_mutations mutations;
+    struct st_processes processes;
     struct st_network network;
     struct st_buf reach; /* what the container can reach past the watch; empty: nothing */
     unsigned scouted; /* how often the network was looked for before the container was met */

@@ -107,9 +107,17 @@ static void open_bus(struct st_worker *w)
 
 int st_worker_prepare(struct st_worker *w, struct st_error *err)
 {
-    if (open_signer(w, err) < 0 || load_policy(&w->watch->order, &w->pipeline.policy, NULL, err) < 0 ||
+    const struct st_order *o = &w->watch->order;
+
+    st_processes_init(&w->processes);
+    if (open_signer(w, err) < 0 || load_policy(o, &w->pipeline.policy, NULL, err) < 0 ||
         prepare_trace(w, err) < 0)
         return -err->errnum;
+    if (!w->loss && !o->light)
+        st_processes_prepare(&w->processes,
+                             o->listener && st_policy_process_limits(w->pipeline.policy)->before,
+                             o->polled_processes);
+    w->watch->tree = w->processes.tree;
     st_loop_init(&w->loop, w->watch->worker_epfd, w->watch->pulse);
     open_bus(w);
     return st_confine_prepare(&w->filter, err);
@@ -218,6 +226,7 @@ int st_worker_record_start(struct st_worker *w, struct st_error *err)
         &(struct st_start_facts){.worker = getpid(),
                                  .reach = w->reach.len ? st_buf_cstr(&w->reach) : NULL,
                                  .files = w->watch->fan >= 0 ? st_buf_cstr(&w->files.watched) : NULL,
+                                 .processes = &w->processes,
                                  .network = network_state(&w->network),
                                  .network_detail = w->network.detail});
     if (st_pipeline_note(&w->pipeline, ST_EV_LIFECYCLE, ST_TIER_KERNEL, payload.data, payload.len, true,
@@ -269,6 +278,7 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     w->pipeline.counters = st_counters_new(w->pipeline.policy);
     if (st_pipeline_fold(&w->pipeline, err) < 0)
         return -err->errnum;
+    st_processes_meet(&w->processes, &w->pipeline, w->watch);
     /* It reads a file of the container's, which nobody could answer for once files are watched. */
     if (w->loss)
         st_network_inherit(&w->network, &w->pipeline, w->watch);
@@ -276,6 +286,7 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
         return -err->errnum;
     if (w->watch->fan >= 0 && open_files(w, err) < 0)
         return -err->errnum;
+    w->files.processes = &w->processes;
     /* A new worker can't have the fds of the one that was lost: what they would ask is refused by the kernel.
      */
     if (!w->watch->order.listener || w->loss)
@@ -285,6 +296,7 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     w->files.opened = &w->mutations.opened;
     w->files.filters = w->mutations.notify;
     w->mutations.guards = &w->files.guards;
+    w->mutations.processes = w->processes.tree ? &w->processes : NULL;
     return 0;
 }
 

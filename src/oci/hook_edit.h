@@ -5,7 +5,8 @@
 #include "oci/config_edit.h"
 
 #define ST_OCI_HOOK_NAME "sandtrace-hook"
-#define ST_OCI_FLOOR_OPTION "--floor" /* its value is the note of floor_edit.h */
+#define ST_OCI_FLOOR_OPTION "--floor"     /* its value is the note of floor_edit.h */
+#define ST_OCI_PIDS_OPTION "--pids-limit" /* its value is the note of pids_edit.h */
 
 struct st_oci_hook {
     const char *path;

@@ -10,9 +10,11 @@ liboci_a_SOURCES = \
 	%D%/landlock_edit.c %D%/landlock_edit.h \
 	%D%/landlock_words.h \
 	%D%/openings.c %D%/openings.h \
+	%D%/pids_edit.c %D%/pids_edit.h \
 	%D%/record.c %D%/record.h \
 	%D%/runtime.c %D%/runtime.h \
 	%D%/seccomp_edit.c %D%/seccomp_edit.h \
+	%D%/seccomp_forks.c \
 	%D%/seccomp_reset.c \
 	%D%/seccomp_rules.c %D%/seccomp_rules.h \
 	%D%/seccomp_subjects.c %D%/seccomp_subjects.h \

@@ -9,6 +9,7 @@
 #include "oci/seccomp_subjects.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -81,6 +82,29 @@ static void remove_names(struct profile *p, const struct st_json_node *rule, siz
             st_json_edit_remove(edit, item);
 }
 
+/* What was permitted under a condition is asked about under the same. */
+static int ask_under(struct profile *p, const struct st_json_node *rule, const char *name, const char *args,
+                     struct st_error *err)
+{
+    const struct st_seccomp_subject *s = st_seccomp_find(&p->subjects, name);
+    st_auto_buf forks = ST_BUF_INIT, threads = ST_BUF_INIT;
+    struct st_seccomp_rule ask = {&name, 1, ST_SECCOMP_NOTIFY, 0, args};
+    int rc;
+
+    if (!s || s->fate != ST_SECCOMP_BY_ARGUMENTS || s->treatment == ST_SECCOMP_NO_SUCH ||
+        s->treatment == ST_SECCOMP_NO_WAY_OUT)
+        return 0;
+    if (s->treatment != ST_SECCOMP_ASK_FORK)
+        return add_rule(p, &ask, err);
+    st_seccomp_part_forks(st_json_get(rule, "args"), args, &forks, &threads);
+    ask.args = st_buf_cstr(&forks);
+    rc = add_rule(p, &ask, err);
+    if (rc < 0 || !threads.len)
+        return rc;
+    return add_rule(p, &(struct st_seccomp_rule){&name, 1, st_seccomp_action(rule), 0, st_buf_cstr(&threads)},
+                    err);
+}
+
 static int take_from(struct profile *p, const struct st_json_node *rule, struct st_error *err)
 {
     const struct st_json_node *list = st_json_get(rule, "names");
@@ -97,15 +121,9 @@ static int take_from(struct profile *p, const struct st_json_node *rule, struct 
         args = text_of(p, st_json_get(rule, "args"));
     remember(p, &(struct st_seccomp_rule){taken, n, st_seccomp_action(rule), 0, args});
     remove_names(p, rule, n);
-    /* What was permitted under a condition is asked about under the same. */
-    for (size_t i = 0; args && i < n; i++) {
-        const struct st_seccomp_subject *s = st_seccomp_find(&p->subjects, taken[i]);
-        struct st_seccomp_rule ask = {&taken[i], 1, ST_SECCOMP_NOTIFY, 0, args};
-
-        if (s && s->fate == ST_SECCOMP_BY_ARGUMENTS && s->treatment != ST_SECCOMP_NO_SUCH &&
-            s->treatment != ST_SECCOMP_NO_WAY_OUT && add_rule(p, &ask, err) < 0)
+    for (size_t i = 0; args && i < n; i++)
+        if (ask_under(p, rule, taken[i], args, err) < 0)
             return -err->errnum;
-    }
     return 0;
 }
 
@@ -128,18 +146,22 @@ static int add_masked(struct profile *p, const struct st_seccomp_subject *s, con
     return add_rule(p, &(struct st_seccomp_rule){&s->name, 1, action, EPERM, st_buf_cstr(&args)}, err);
 }
 
-/* Asked about where one of the bits is set. rest: all else has the action that it had. */
+/* Asked about where one of the bits is set, and where this one is not (0: none). rest: all else has the
+ * action that it had. */
 static int add_by_bits(struct profile *p, const struct st_seccomp_subject *s, unsigned (*bit_at)(size_t),
-                       bool rest, struct st_error *err)
+                       uint64_t unless, bool rest, struct st_error *err)
 {
-    uint64_t all = 0, bit;
+    uint64_t all = unless, bit;
+
+    if (unless && add_masked(p, s, ST_SECCOMP_NOTIFY, unless, 0, err) < 0)
+        return -err->errnum;
 
     for (size_t i = 0; (bit = bit_at(i)) != 0; i++) {
         all |= bit;
         if (add_masked(p, s, ST_SECCOMP_NOTIFY, bit, bit, err) < 0)
             return -err->errnum;
     }
-    return rest ? add_masked(p, s, s->action, all, 0, err) : 0;
+    return rest ? add_masked(p, s, s->action, all, unless, err) : 0;
 }
 
 struct families {
@@ -222,9 +244,11 @@ static int add_ours(struct profile *p, bool rest, struct st_error *err)
         const struct st_seccomp_subject *s = &p->subjects.list[i];
 
         if (s->fate == ST_SECCOMP_PERMITTED && s->treatment == ST_SECCOMP_ASK_BY_FLAGS)
-            rc = add_by_bits(p, s, st_open_change_at, rest, err);
+            rc = add_by_bits(p, s, st_open_change_at, 0, rest, err);
         else if (s->fate == ST_SECCOMP_PERMITTED && s->treatment == ST_SECCOMP_ASK_NAMESPACE)
-            rc = add_by_bits(p, s, st_namespace_at, rest, err);
+            rc = add_by_bits(p, s, st_namespace_at, 0, rest, err);
+        else if (s->fate == ST_SECCOMP_PERMITTED && s->treatment == ST_SECCOMP_ASK_FORK)
+            rc = add_by_bits(p, s, st_namespace_at, CLONE_THREAD, rest, err);
         else if (s->treatment == ST_SECCOMP_NO_WAY_OUT && st_seccomp_is_taken(s))
             rc = add_by_family(p, s, rest, err);
     }

@@ -27,6 +27,7 @@ struct st_oci_seccomp {
     size_t n_notify;
     const char *const *permit; /* let by where no rule speaks of them: they only take rights away */
     size_t n_permit;
+    bool forks;   /* asked about whoever makes a process; threads never are */
     bool ip_only; /* no sockets but of IP, and those that stay on the machine: other kinds are none of its
                      rules' */
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/json.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,12 @@ struct st_seccomp_rule {
 };
 
 void st_seccomp_write_rule(struct st_buf *out, const struct st_seccomp_rule *rule);
+
+/* What a rule permits under a condition on the flags of clone(2), in two parts: what makes a process, and
+ * what makes a thread. Where they can't be told apart all of it is in forks, and threads stays empty. text:
+ * of args. */
+void st_seccomp_part_forks(const struct st_json_node *args, const char *text, struct st_buf *forks,
+                           struct st_buf *threads);
 
 /* A condition on one argument: (argument & mask) == value, as the text of `args`. */
 void st_seccomp_write_masked(struct st_buf *out, unsigned arg, uint64_t mask, uint64_t value);

@@ -135,20 +135,23 @@ int st_seccomp_gather(struct st_seccomp_subjects *all, const struct st_oci_secco
                   {"clone3", ST_SECCOMP_NO_SUCH},
                   {"clone", ST_SECCOMP_ASK_NAMESPACE},
                   {"unshare", ST_SECCOMP_ASK_NAMESPACE},
-                  {"socket", ST_SECCOMP_NO_WAY_OUT}};
+                  {"socket", ST_SECCOMP_NO_WAY_OUT}},
+      forks[] = {{"fork", ST_SECCOMP_ASK}, {"vfork", ST_SECCOMP_ASK}, {"clone", ST_SECCOMP_ASK_FORK}};
     const struct st_mutation *m;
     size_t n = 0;
     int rc = 0;
 
     while (st_mutation_at(n))
         n++;
-    n += plan->n_notify + sizeof(others) / sizeof(others[0]);
+    n += plan->n_notify + sizeof(others) / sizeof(others[0]) + sizeof(forks) / sizeof(forks[0]);
     all->list = st_xcalloc(n, sizeof(*all->list));
     for (size_t i = 0; rc == 0 && (m = st_mutation_at(i)); i++)
         rc = add(all, m->name, m->flag_kind == ST_MUT_OPEN_FLAGS ? ST_SECCOMP_ASK_BY_FLAGS : ST_SECCOMP_ASK,
                  m->flags, err);
     for (size_t i = 0; rc == 0 && i < plan->n_notify; i++)
         rc = add(all, plan->notify[i], ST_SECCOMP_ASK, 0, err);
+    for (size_t i = 0; rc == 0 && plan->forks && i < sizeof(forks) / sizeof(forks[0]); i++)
+        rc = add(all, forks[i].name, forks[i].treatment, 0, err);
     for (size_t i = 0; rc == 0 && i < sizeof(others) / sizeof(others[0]); i++)
         rc = add(all, others[i].name, others[i].treatment, 0, err);
     return rc;

@@ -13,6 +13,7 @@ enum st_seccomp_treatment {
     ST_SECCOMP_NO_SUCH,       /* hides its arguments in memory: programs fall back to its older form */
     ST_SECCOMP_ASK_NAMESPACE, /* a use whose flags want a namespace of mounts, or one in which it could mount
                                */
+    ST_SECCOMP_ASK_FORK,      /* as that, and a use that makes a process, not a thread */
     ST_SECCOMP_NO_WAY_OUT     /* a socket of a kind that no rule of a network sees (vsock, XDP) is refused */
 };
 

@@ -77,7 +77,8 @@ static struct outcome judge_event(struct judge *j)
 static void give_verdict(struct judge *j, const struct outcome *o, struct st_verdict *v)
 {
     const struct rule_brief *rule = o->rule < j->p->n_rules ? &j->p->brief[o->rule] : NULL;
-    bool limit = o->why == WHY_DEPTH || o->why == WHY_CHILDREN || o->why == WHY_PROCESSES;
+    bool limit =
+        o->why == WHY_DEPTH || o->why == WHY_CHILDREN || o->why == WHY_PROCESSES || o->why == WHY_FORKS;
     bool record_only = j->p->settings.mode == ST_MODE_AUDIT || (rule && rule->audit_only);
 
     *v = (struct st_verdict){

@@ -147,10 +147,10 @@ struct outcome st_judge_summary(struct judge *j)
 
 /* ---- processes ---- */
 
-static struct outcome over_limit(const struct judge *j, enum why why, int64_t value, int64_t limit)
+static struct outcome over_limit(enum why why, int64_t value, int64_t limit)
 {
     return (struct outcome){.result = ST_DENY,
-                            .severity = j->p->settings.defaults.severity,
+                            .severity = ST_SEV_HIGH,
                             .rule = NO_RULE,
                             .why = why,
                             .value = (double)value,
@@ -176,10 +176,12 @@ struct outcome st_judge_process(struct judge *j)
             o = st_worse_outcome(o, st_judge_path(j, proc->interpreter, ST_ACCESS_EXEC));
     }
     if (is_over(proc->depth, max->max_depth))
-        o = st_worse_outcome(o, over_limit(j, WHY_DEPTH, proc->depth, max->max_depth));
+        o = st_worse_outcome(o, over_limit(WHY_DEPTH, proc->depth, max->max_depth));
     if (is_over(proc->children, max->max_children))
-        o = st_worse_outcome(o, over_limit(j, WHY_CHILDREN, proc->children, max->max_children));
+        o = st_worse_outcome(o, over_limit(WHY_CHILDREN, proc->children, max->max_children));
     if (is_over(proc->processes, max->max_processes))
-        o = st_worse_outcome(o, over_limit(j, WHY_PROCESSES, proc->processes, max->max_processes));
+        o = st_worse_outcome(o, over_limit(WHY_PROCESSES, proc->processes, max->max_processes));
+    if (is_over(proc->forks, max->max_forks))
+        o = st_worse_outcome(o, over_limit(WHY_FORKS, proc->forks, max->max_forks));
     return o;
 }

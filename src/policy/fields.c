@@ -171,6 +171,12 @@ static void get_processes(const struct st_event *e, struct field_value *v)
         set_int(v, e->proc.processes);
 }
 
+static void get_forks(const struct st_event *e, struct field_value *v)
+{
+    if (e->type == ST_EV_PROCESS)
+        set_int(v, e->proc.forks);
+}
+
 static void get_comm(const struct st_event *e, struct field_value *v)
 {
     if (e->process.present)
@@ -227,6 +233,7 @@ static const struct field {
     {"depth", get_depth, NUMBER},
     {"children", get_children, NUMBER},
     {"processes", get_processes, NUMBER},
+    {"forks", get_forks, NUMBER},
     {"comm", get_comm, TEXT},
     {"exe", get_exe, PATH},
     {"cwd", get_cwd, PATH},

@@ -37,6 +37,7 @@ enum why {
     WHY_DEPTH,
     WHY_CHILDREN,
     WHY_PROCESSES,
+    WHY_FORKS,
     WHY_BAD_PATH, /* not absolute, or longer than any path */
     WHY_NOT_JUDGED
 };

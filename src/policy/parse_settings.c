@@ -49,7 +49,7 @@ void st_settings_init(struct settings *s, enum form form)
                      .ingress = ST_ALLOW,
                      .syscall = ST_ALLOW,
                      .severity = ST_SEV_HIGH},
-        .limits = {16, 128, 512},
+        .limits = {16, 128, 512, 20000, false},
         .on_violation = {[ST_SEV_LOW] = ST_RESPOND_RECORD,
                          [ST_SEV_MEDIUM] = ST_RESPOND_DENY,
                          [ST_SEV_HIGH] = ST_RESPOND_PAUSE,
@@ -59,7 +59,7 @@ void st_settings_init(struct settings *s, enum form form)
     };
     /* The older forms know no limits but those they name. */
     if (form != FORM_OWN)
-        s->limits = (struct st_process_limits){ST_UNKNOWN, ST_UNKNOWN, ST_UNKNOWN};
+        s->limits = (struct st_process_limits){ST_UNKNOWN, ST_UNKNOWN, ST_UNKNOWN, ST_UNKNOWN, false};
 }
 
 /* ---- one taker a key ---- */
@@ -230,6 +230,12 @@ static void take_limit(struct reader *r, const struct st_yaml_node *node, int64_
 LIMIT(take_max_depth, max_depth)
 LIMIT(take_max_children, max_children)
 LIMIT(take_max_processes, max_processes)
+LIMIT(take_max_forks, max_forks)
+
+static void take_before(struct reader *r, const struct st_yaml_node *node, void *ctx)
+{
+    st_take_bool(r, node, &((struct settings *)ctx)->limits.before);
+}
 
 void st_parse_limits(struct reader *r, const struct st_yaml_node *node, void *settings)
 {
@@ -237,6 +243,8 @@ void st_parse_limits(struct reader *r, const struct st_yaml_node *node, void *se
         {"max_depth", take_max_depth},
         {"max_children", take_max_children},
         {"max_processes", take_max_processes},
+        {"max_forks_per_second", take_max_forks},
+        {"before", take_before},
         {"max_fanout", take_max_children}, /* the older name */
     };
 

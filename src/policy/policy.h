@@ -21,7 +21,8 @@ enum st_depth { ST_DEPTH_GUARD, ST_DEPTH_RECORD, ST_DEPTH_STRICT };
 enum st_on_timeout { ST_TIMEOUT_DENY, ST_TIMEOUT_KILL, ST_TIMEOUT_RESUME };
 
 struct st_process_limits {
-    int64_t max_depth, max_children, max_processes; /* ST_UNKNOWN: no limit */
+    int64_t max_depth, max_children, max_processes, max_forks; /* ST_UNKNOWN: no limit; forks: a second */
+    bool before; /* decided before a process is there: whoever begins one asks */
 };
 
 struct st_pause_policy {

@@ -191,6 +191,7 @@ static void add_limit(struct st_buf *b, const struct outcome *o)
 {
     const char *what = o->why == WHY_DEPTH      ? " levels of processes below the first"
                        : o->why == WHY_CHILDREN ? " children of one process"
+                       : o->why == WHY_FORKS    ? " processes begun within a second"
                                                 : " processes at once";
 
     add_number(b, o->value);
@@ -261,7 +262,8 @@ struct st_str st_reason_for(struct judge *j, const struct outcome *o)
     case WHY_SEQUENCE: add_sequence(b, j, o); break;
     case WHY_DEPTH:
     case WHY_CHILDREN:
-    case WHY_PROCESSES: add_limit(b, o); break;
+    case WHY_PROCESSES:
+    case WHY_FORKS: add_limit(b, o); break;
     case WHY_BAD_PATH:
         st_buf_adds(b, "not a path that can be judged: ");
         add_subject(b, o->subject);

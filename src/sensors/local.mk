@@ -2,6 +2,8 @@
 noinst_LIBRARIES += libsensors.a
 libsensors_a_SOURCES = \
 	%D%/access.c %D%/access.h \
+	%D%/bpf_program.c %D%/bpf_program.h \
+	%D%/bpf_ring.c %D%/bpf_ring.h \
 	%D%/change.c %D%/change.h \
 	%D%/exposure.c %D%/exposure.h \
 	%D%/fan.c %D%/fan.h \
@@ -14,10 +16,13 @@ libsensors_a_SOURCES = \
 	%D%/places.c %D%/places.h \
 	%D%/process.c %D%/process.h \
 	%D%/process_cache.c %D%/process_cache.h \
+	%D%/process_stream.c %D%/process_stream.h \
 	%D%/raw_reply.c %D%/raw_reply.h \
 	%D%/request.c %D%/request.h \
 	%D%/resolve.c %D%/resolve.h \
 	%D%/sock_end.c %D%/sock_end.h \
 	%D%/sock_find.c %D%/sock_find.h \
 	%D%/sock_owner.c %D%/sock_owner.h \
-	%D%/sock_text.c %D%/sock_text.h
+	%D%/sock_text.c %D%/sock_text.h \
+	%D%/tree.c %D%/tree.h %D%/tree_private.h \
+	%D%/tree_limits.c

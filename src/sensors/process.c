@@ -147,6 +147,48 @@ static void read_ancestry(struct st_process_facts *f, pid_t parent)
     }
 }
 
+/* The kernel's chain leads past those that have ended, to who took their children over: the book's does not.
+ */
+static void recall_ancestry(struct st_process_facts *f, const struct st_tree *tree)
+{
+    struct st_ancestor known[ST_ANCESTORS];
+    struct st_process *p = &f->process;
+    bool cut;
+    size_t n = st_tree_ancestry(tree, f->leader, known, ST_ANCESTORS, &cut), same = 0;
+
+    while (same < n && same < p->n_ancestry && known[same].pid == f->ancestry[same].pid)
+        same++;
+    if (same == n)
+        return;
+    for (size_t i = same; i < n; i++) {
+        char *names = f->names[i];
+        size_t len = known[i].exe.len < 512 ? known[i].exe.len : 512;
+
+        snprintf(names, 32, "%.*s", (int)known[i].comm.len, known[i].comm.p);
+        if (known[i].exe.p)
+            memcpy(names + 32, known[i].exe.p, len);
+        f->ancestry[i] = (struct st_ancestor){.pid = known[i].pid, .comm = st_str(names)};
+        if (known[i].exe.p)
+            f->ancestry[i].exe = (struct st_str){names + 32, len};
+    }
+    p->n_ancestry = n;
+    p->incomplete |= cut && n < ST_ANCESTORS;
+}
+
+pid_t st_process_leader(pid_t tid)
+{
+    struct status s;
+
+    return read_status(tid, &s) ? s.tgid : 0;
+}
+
+pid_t st_process_parent(pid_t pid)
+{
+    struct status s;
+
+    return read_status(pid, &s) ? s.ppid : 0;
+}
+
 bool st_process_read(pid_t tid, const struct st_membership *m, struct st_process_facts *f)
 {
     struct st_process *p = &f->process;
@@ -172,5 +214,7 @@ bool st_process_read(pid_t tid, const struct st_membership *m, struct st_process
     p->incomplete = !p->exe.p || !p->cwd.p || !p->argv.p;
     f->parent_outside = s.ppid > 0 && !st_process_is_member(s.ppid, m);
     read_ancestry(f, s.ppid);
+    if (m->tree)
+        recall_ancestry(f, m->tree);
     return true;
 }

@@ -5,6 +5,8 @@
 
 #include "model/event.h"
 
+#include "sensors/tree.h"
+
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -27,7 +29,13 @@ struct st_process_facts {
 struct st_membership {
     char controller[64]; /* "" for v2 */
     char path[4096];
+    const struct st_tree *tree; /* knows ancestors that have ended; NULL: nobody does */
 };
+
+/* The process that a thread is of; 0: it is gone. */
+pid_t st_process_leader(pid_t tid);
+/* As the kernel has it now; 0: gone. */
+pid_t st_process_parent(pid_t pid);
 
 bool st_process_is_member(pid_t pid, const struct st_membership *m);
 

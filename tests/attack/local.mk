@@ -11,7 +11,10 @@ tests_attack_net_SOURCES = %D%/net.c %D%/net.h %D%/net_dns.c %D%/net_hello.c %D%
 tests_attack_net_CFLAGS = $(tests_attack_attack_CFLAGS)
 tests_attack_net_LDFLAGS = $(tests_attack_attack_LDFLAGS)
 
-check_PROGRAMS += %D%/marker %D%/storm
+check_PROGRAMS += %D%/forks %D%/marker %D%/storm
+tests_attack_forks_SOURCES = %D%/forks.c
+tests_attack_forks_CFLAGS = $(tests_attack_attack_CFLAGS)
+tests_attack_forks_LDFLAGS = $(tests_attack_attack_LDFLAGS)
 tests_attack_marker_SOURCES = %D%/marker.c
 tests_attack_marker_CFLAGS = $(tests_attack_attack_CFLAGS)
 tests_attack_marker_LDFLAGS = $(tests_attack_attack_LDFLAGS)

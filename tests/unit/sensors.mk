@@ -8,11 +8,21 @@ UNIT_TESTS += %D%/test_sensors_process_cache
 tests_unit_test_sensors_process_cache_SOURCES = %D%/test_sensors_process_cache.c %D%/unit.h
 tests_unit_test_sensors_process_cache_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_sensors_process_cache_LDADD = $(UNIT_LDADD_SENSORS)
+UNIT_TESTS += %D%/test_sensors_tree
+tests_unit_test_sensors_tree_SOURCES = %D%/test_sensors_tree.c %D%/unit.h
+tests_unit_test_sensors_tree_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sensors_tree_LDADD = $(UNIT_LDADD_SENSORS)
 # Only root is believed to be a runtime.
 ENGINE_UNIT_TESTS += %D%/test_sensors_notify
 tests_unit_test_sensors_notify_SOURCES = %D%/test_sensors_notify.c %D%/unit.h
 tests_unit_test_sensors_notify_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_sensors_notify_LDADD = $(UNIT_LDADD_SENSORS)
+# BPF programs are root's to load.
+ENGINE_UNIT_TESTS += %D%/test_sensors_process_stream
+tests_unit_test_sensors_process_stream_SOURCES = %D%/test_sensors_process_stream.c %D%/unit.h
+tests_unit_test_sensors_process_stream_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sensors_process_stream_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_test_sensors_process_stream_LDADD = $(UNIT_LDADD_SENSORS)
 ENGINE_UNIT_TESTS += %D%/test_sensors_sock_end
 tests_unit_test_sensors_sock_end_SOURCES = %D%/test_sensors_sock_end.c %D%/netns_unit.h %D%/unit.h
 tests_unit_test_sensors_sock_end_CPPFLAGS = $(UNIT_CPPFLAGS)

@@ -180,7 +180,8 @@ static void example_and_manual_name_every_key(void **state)
                                         "host_pid",
                                         "cgroup_write",
                                         "engine_socket",
-                                        "host_devices"};
+                                        "host_devices",
+                                        "process_events"};
     const char *srcdir = getenv("ST_SRCDIR");
     st_auto_free char *path = st_xasprintf("%s/contrib/sandtrace.yaml", srcdir ? srcdir : ".");
     st_auto_free char *manual = st_xasprintf("%s/docs/man/sandtrace.yaml.5.scd", srcdir ? srcdir : ".");

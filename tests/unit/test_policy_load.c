@@ -15,26 +15,26 @@
 
 static void the_form_of_the_manual_loads(void **state)
 {
-    static const char text[] =
-        HEAD "mode: enforce\nlocked: false\nscope: [/workspace]\n"
-             "defaults:\n  filesystem: { read: allow, write: deny, exec: allow }\n  network_egress: deny\n"
-             "  network_ingress: allow\n  syscall: allow\n"
-             "rules:\n"
-             "  - id: secrets\n    type: filesystem\n    action: deny\n    severity: critical\n"
-             "    paths: [\"/root/.ssh/**\", \"/home/*/.ssh/**\", \"/etc/shadow\", \"/**/.git/config\"]\n"
-             "    access: [read, write]\n"
-             "  - id: tool:stripe_charge\n    type: network_egress\n"
-             "    destinations: [{ host: \"*.stripe.com\", port: 443 }, { cidr: 10.0.0.0/8, ports: [443, "
-             "8000-8010],"
-             " protocol: tcp }]\n"
-             "    max_bytes_per_call: 4096\n    max_bytes_total: 1048576\n"
-             "  - id: no-tracing\n    type: syscall\n    action: deny\n    severity: high\n"
-             "    names: [ptrace, process_vm_writev, bpf, mount, setns, unshare]\n"
-             "  - id: only-our-tools\n    type: process\n    exec: [\"/usr/bin/**\", \"/workspace/**\"]\n"
-             "floor: mount\ndepth: guard\n"
-             "process_limits: { max_depth: 16, max_children: 128, max_processes: 512 }\n"
-             "on_violation: { low: record, medium: deny, high: pause, critical: pause }\n"
-             "pause: { hold: true, timeout: 15m, on_timeout: deny }\nfold: { window: 10s }\n";
+    static const char text[] = HEAD
+        "mode: enforce\nlocked: false\nscope: [/workspace]\n"
+        "defaults:\n  filesystem: { read: allow, write: deny, exec: allow }\n  network_egress: deny\n"
+        "  network_ingress: allow\n  syscall: allow\n"
+        "rules:\n"
+        "  - id: secrets\n    type: filesystem\n    action: deny\n    severity: critical\n"
+        "    paths: [\"/root/.ssh/**\", \"/home/*/.ssh/**\", \"/etc/shadow\", \"/**/.git/config\"]\n"
+        "    access: [read, write]\n"
+        "  - id: tool:stripe_charge\n    type: network_egress\n"
+        "    destinations: [{ host: \"*.stripe.com\", port: 443 }, { cidr: 10.0.0.0/8, ports: [443, "
+        "8000-8010],"
+        " protocol: tcp }]\n"
+        "    max_bytes_per_call: 4096\n    max_bytes_total: 1048576\n"
+        "  - id: no-tracing\n    type: syscall\n    action: deny\n    severity: high\n"
+        "    names: [ptrace, process_vm_writev, bpf, mount, setns, unshare]\n"
+        "  - id: only-our-tools\n    type: process\n    exec: [\"/usr/bin/**\", \"/workspace/**\"]\n"
+        "floor: mount\ndepth: guard\n"
+        "process_limits: { max_depth: 16, max_children: 128, max_processes: 512, max_forks_per_second: 90 }\n"
+        "on_violation: { low: record, medium: deny, high: pause, critical: pause }\n"
+        "pause: { hold: true, timeout: 15m, on_timeout: deny }\nfold: { window: 10s }\n";
     st_auto_policy p = load(text);
     const char *const *scope;
     const struct st_rule *rules;
@@ -48,6 +48,7 @@ static void the_form_of_the_manual_loads(void **state)
     assert_int_equal(st_policy_floor(p), ST_FLOOR_MOUNT);
     assert_int_equal(st_policy_depth(p), ST_DEPTH_GUARD);
     assert_int_equal(st_policy_process_limits(p)->max_children, 128);
+    assert_int_equal(st_policy_process_limits(p)->max_forks, 90);
     assert_int_equal(st_policy_on_violation(p, ST_SEV_HIGH), ST_RESPOND_PAUSE);
     assert_int_equal(st_policy_pause(p)->timeout_ms, 15 * 60 * 1000);
     assert_int_equal(st_policy_fold_ms(p), 10000);
@@ -100,6 +101,7 @@ static void the_form_with_fs_writes_loads_unchanged(void **state)
     assert_int_equal(rules[6].dests[1].ports[0].low, 443);
     assert_int_equal(st_policy_process_limits(p)->max_depth, 4);
     assert_int_equal(st_policy_process_limits(p)->max_children, 30);
+    assert_true(st_policy_process_limits(p)->max_forks == ST_UNKNOWN);
 }
 
 static void the_hash_of_one_file_is_that_of_its_bytes(void **state)

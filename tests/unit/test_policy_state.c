@@ -89,7 +89,8 @@ static void totals_do_not_overflow(void **state)
 
 static void process_limits_are_inclusive(void **state)
 {
-    st_auto_policy p = load(HEAD "process_limits: { max_depth: 4, max_children: 30, max_processes: 100 }\n");
+    st_auto_policy p = load(HEAD "process_limits: { max_depth: 4, max_children: 30, max_processes: 100, "
+                                 "max_forks_per_second: 50 }\ndefaults: { severity: low }\n");
     st_auto_policy none = load(HEAD "process_limits: { max_depth: unlimited, max_children: unlimited }\n");
     struct st_event e = process(ST_PROC_EXEC, "/bin/sh");
     struct st_verdict v;
@@ -114,6 +115,14 @@ static void process_limits_are_inclusive(void **state)
     v = one(p, e);
     assert_reason(&v, "101 processes at once, over the limit of 100");
     assert_int_equal(v.response, ST_RESPOND_PAUSE);
+    e.proc.processes = 100;
+    e.proc.forks = 50;
+    v = one(p, e);
+    assert_verdict(&v, ST_ALLOW, NULL);
+    e.proc.forks = 51;
+    v = one(p, e);
+    assert_reason(&v, "51 processes begun within a second, over the limit of 50");
+    assert_int_equal(v.severity, ST_SEV_HIGH); /* whatever the default is */
     e.proc.depth = e.proc.children = 1 << 20;
     e.proc.processes = 512;
     v = one(none, e);

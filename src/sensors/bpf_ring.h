@@ -1,0 +1,34 @@
+/* bpf_ring: records that BPF programs write and we read, in memory that both see: reading costs no call.
+ *
+ * What finds no room is counted by the program (st_bpf_ring_put) and told by st_bpf_ring_lost. */
+#pragma once
+
+#include "sensors/bpf_program.h"
+
+struct st_bpf_ring {
+    int fd, lost_fd; /* fd is readable when a program wanted us to look */
+    size_t size;
+    char *consumer, *producer; /* a page each; the records follow that of the producer */
+    const uint64_t *lost;
+};
+
+#define ST_BPF_RING_NONE                                                                                     \
+    {                                                                                                        \
+        .fd = -1, .lost_fd = -1                                                                              \
+    }
+
+/* size: a power of two, of pages. */
+int st_bpf_ring_open(struct st_bpf_ring *r, size_t size, struct st_error *err);
+void st_bpf_ring_close(struct st_bpf_ring *r);
+
+/* Into a program: the record of size bytes at this place of the stack goes into the ring; the last 8 bytes of
+ * the stack are used. wake: BPF_RB_NO_WAKEUP, BPF_RB_FORCE_WAKEUP, or 0: where we have read all before it. */
+void st_bpf_ring_put(struct st_bpf_program *p, const struct st_bpf_ring *r, int16_t stack, int32_t size,
+                     int32_t wake);
+
+/* Take all that is there; the bytes are good during the call. Returns how many. */
+typedef void (*st_bpf_taker)(void *ctx, const void *record, size_t len);
+size_t st_bpf_ring_read(struct st_bpf_ring *r, st_bpf_taker take, void *ctx);
+
+/* Since it was opened. */
+uint64_t st_bpf_ring_lost(const struct st_bpf_ring *r);
