@@ -34,6 +34,7 @@ libmonitor_a_SOURCES = \
 	%D%/netshare.c %D%/netshare.h \
 	%D%/netgroup.c %D%/netgroup.h \
 	%D%/network.c %D%/network.h %D%/network_private.h \
+	%D%/network_callers.c \
 	%D%/network_dns.c \
 	%D%/network_end.c \
 	%D%/network_flow.c \

@@ -328,7 +328,8 @@ static int64_t sooner(int64_t a, int64_t b)
 
 int64_t st_network_deadline(const struct st_network *n)
 {
-    int64_t next = sooner(sooner(n->renew_ns, n->retry_ns), n->n_waiting ? n->check_ns : 0);
+    int64_t next =
+        sooner(sooner(n->renew_ns, n->retry_ns), sooner(n->news_ns, n->n_waiting ? n->check_ns : 0));
 
     return next > 0 ? next : -1;
 }
@@ -338,6 +339,8 @@ void st_network_tick(struct st_network *n)
     struct st_error err = {0};
     int64_t now = st_now_mono_ns();
 
+    if (n->news_ns && now >= n->news_ns)
+        st_network_late_news(n);
     if (n->n_waiting && now >= n->check_ns) {
         st_network_lose_patience(n);
         n->check_ns = now + ST_NETWORK_RENEW_NS;
@@ -384,6 +387,7 @@ void st_network_close(struct st_network *n)
     st_flows_free(n->streams);
     st_dns_asked_free(n->asked);
     st_dns_tally_free(n->tally);
+    st_callers_close(&n->callers);
     st_sock_owners_free(n->owners);
     st_process_cache_free(n->processes);
     st_raw_reply_close(&n->replies);

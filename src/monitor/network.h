@@ -13,6 +13,7 @@
 #include "monitor/loop.h"
 #include "monitor/netshare.h"
 #include "monitor/pipeline.h"
+#include "sensors/callers.h"
 #include "sensors/net/dns_answer.h"
 #include "sensors/net/dns_asked.h"
 #include "sensors/net/dns_tally.h"
@@ -63,6 +64,7 @@ struct st_network {
     struct st_flows *streams; /* beginnings of flows whose name is yet to be told, and of DNS over TCP */
     struct st_dns_asked *asked;
     struct st_dns_tally *tally;
+    struct st_callers callers; /* off: the owner of each socket is looked for */
     struct st_sock_owners *owners;
     struct st_process_cache *processes; /* NULL: nobody was looked at yet */
     int64_t looked_ms; /* since then that many open files were looked at, to find whose a flow is */
@@ -70,6 +72,7 @@ struct st_network {
     int64_t renew_ns; /* the dead man's switch; 0: there is none */
     int64_t retry_ns; /* become the keeper; 0: not about to */
     unsigned retries;
+    int64_t news_ns;  /* news of flows are not heard before; 0: at once */
     int64_t check_ns; /* look after flows whose first packets wait; 0: there are none */
     size_t n_waiting, n_held;
     uint64_t unread;  /* messages of the kernel that we could not read */

@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #define DNS_PORT 53
 #define AT_ONCE 256 /* messages, before others get their turn */
+#define REST_NS 5000000LL
 
 static struct st_flow_tuple tuple_of(const struct st_ct_flow *flow)
 {
@@ -172,15 +174,41 @@ static void on_news(void *ctx, const struct st_ct_flow *flow)
         on_begin(n, flow);
 }
 
+static int read_news(struct st_network *n)
+{
+    int got = st_conntrack_read(n->events_fd, AT_ONCE, on_news, n, &n->unread);
+
+    if (got == -ENOBUFS) {
+        n->in_use = true;
+        st_network_say(n, "degraded", "news of flows were lost: there were too many at once");
+    }
+    return got;
+}
+
+/* To be woken for each connection costs a container that makes many more than all else that is done about
+ * one. Where the kernel has noted who made it, the news of the next ones can wait. */
 void st_network_flow_news(void *ctx, uint32_t events)
 {
     struct st_network *n = ctx;
 
     (void)events;
-    if (st_conntrack_read(n->events_fd, AT_ONCE, on_news, n, &n->unread) == -ENOBUFS) {
-        n->in_use = true;
-        st_network_say(n, "degraded", "news of flows were lost: there were too many at once");
+    read_news(n);
+    if (!st_callers_on(&n->callers))
+        return;
+    st_loop_change(n->loop, n->events_fd, 0);
+    n->news_ns = st_now_mono_ns() + REST_NS;
+}
+
+void st_network_late_news(struct st_network *n)
+{
+    int got = read_news(n);
+
+    if (got != 0) {
+        n->news_ns = st_now_mono_ns() + (got == AT_ONCE ? 1 : REST_NS);
+        return;
     }
+    n->news_ns = 0;
+    st_loop_change(n->loop, n->events_fd, EPOLLIN);
 }
 
 void st_network_catch_up(struct st_network *n)

@@ -16,49 +16,9 @@
 #define KEEP_MS                                                                                              \
     300000 /* a destination that is allowed by its address: so long the kernel does not ask again */
 #define SILENCE_MS 30000
-#define LOOKS_A_SECOND 20000
 #define MAX_HELD 256 /* packets that wait for a person */
 
 /* ---- what is asked ---- */
-
-/* Whoever has thousands of files open makes each question dear: so much of a second goes into it, and no
- * more. */
-static bool may_look(struct st_network *n)
-{
-    int64_t now = st_network_now_ms();
-
-    if (now - n->looked_ms >= 1000) {
-        n->looked_ms = now;
-        n->looked = 0;
-    }
-    return n->looked < LOOKS_A_SECOND;
-}
-
-void st_network_attribute(struct st_network *n, struct st_event *ev, const struct st_flow_tuple *t)
-{
-    struct st_sock_owner owner = {.uid = -1, .incomplete = true};
-    const struct st_process_facts *facts = NULL;
-
-    if (may_look(n)) {
-        st_sock_owner_of(n->owners, t, 0, &owner);
-        n->looked += owner.looked;
-    }
-    if (owner.pid && !n->processes)
-        n->processes = st_process_cache_new(&n->members);
-    if (owner.pid)
-        facts =
-            st_process_cached(n->processes, owner.pid, owner.uid, n->pipeline->executions, st_now_mono_ns());
-    if (facts) {
-        ev->process = facts->process;
-        ev->process.incomplete |= owner.incomplete;
-        return;
-    }
-    ev->process = (struct st_process){.present = true,
-                                      .incomplete = true,
-                                      .pid = owner.pid,
-                                      .uid = owner.uid < 0 ? ST_UNKNOWN : owner.uid,
-                                      .gid = ST_UNKNOWN};
-}
 
 struct st_event st_network_event(struct st_network *n, enum st_event_type type, const struct st_flow_tuple *t)
 {

@@ -264,11 +264,12 @@ void st_network_describe(struct st_network *n)
             "shares its network with a container whose monitor judges for both: see the trace of that one");
         return;
     }
-    at = snprintf(n->detail, sizeof(n->detail), "%s%s%s queue, table %s%s; resolvers:",
+    at = snprintf(n->detail, sizeof(n->detail), "%s%s%s queue, table %s%s%s; resolvers:",
                   n->by_group ? "by its control group in the host's network; " : "",
                   n->by_group && n->raw_sockets ? "its packet sockets are not seen; " : "",
                   n->rules.native_queue ? "nft" : "xt", n->rules.owner ? "owned and kept" : "kept",
-                  n->outside.on ? ", held from outside" : "");
+                  n->outside.on ? ", held from outside" : "",
+                  st_callers_on(&n->callers) ? "; callers told by the kernel" : "");
     for (size_t i = 0; i < n->resolvers.n && at > 0 && (size_t)at < sizeof(n->detail); i++) {
         st_addr_format(&n->resolvers.addrs[i], text);
         at += snprintf(n->detail + at, sizeof(n->detail) - (size_t)at, " %s", text);
@@ -283,6 +284,7 @@ static void begin(struct st_network *n, struct st_pipeline *p)
     n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = n->frames_fd = n->diag_fd = -1;
     n->outside = (struct st_network_outside){.post = -1, .home = -1, .asked = -1};
     n->replies = (struct st_raw_reply)ST_RAW_REPLY_NONE;
+    n->callers = (struct st_callers)ST_CALLERS_NONE;
     n->enforce = st_policy_mode(p->policy) == ST_MODE_ENFORCE;
     n->share = (struct st_netshare){.fd = -1, .keeper = true};
 }
@@ -339,6 +341,7 @@ static int open_at(struct st_network *n, struct st_watch *w, int ns, ino_t numbe
     if (check_keeper(n, err) < 0 || (n->ahead ? complete(n, err) : open_within(n, w, ns, err)) < 0)
         return -err->errnum;
     st_sock_owners_tell_group(n->owners, w->cgroup.dirfd);
+    st_network_meet_callers(n, w);
     st_network_describe(n);
     return 0;
 }

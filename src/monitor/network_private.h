@@ -32,6 +32,10 @@ int64_t st_network_now_ms(void);
 
 /* network_open.c: from here on the packets of the namespace are ours to judge. */
 int st_network_keep_rules(struct st_network *n, struct st_error *err);
+/* network_callers.c: who connects is noted in the kernel, where it can be and anything can leave. */
+void st_network_meet_callers(struct st_network *n, const struct st_watch *w);
+/* The process of an event. */
+void st_network_attribute(struct st_network *n, struct st_event *ev, const struct st_flow_tuple *t);
 /* network_host.c: a container in the host's network: 0: by its control group; 1: not watched, detail says
  * why. limited: the policy could refuse something. */
 int st_network_meet_host(struct st_network *n, const struct st_watch *w, bool limited, struct st_error *err);
@@ -58,10 +62,9 @@ void st_network_say(struct st_network *n, const char *state, const char *detail)
 /* The server of a connection that is refused after it was made hears that it is over. */
 void st_network_abandon(struct st_network *n, const struct st_arrival *a);
 
-/* network_flow.c: the event that a packet of this flow is an example of, with its process. */
+/* network_flow.c: the event that a packet of this flow is an example of. */
 struct st_event st_network_event(struct st_network *n, enum st_event_type type,
                                  const struct st_flow_tuple *t);
-void st_network_attribute(struct st_network *n, struct st_event *ev, const struct st_flow_tuple *t);
 
 /* The first packet of a flow, either way. */
 void st_network_judge_flow(struct st_network *n, const struct st_arrival *a, enum st_event_type type);
@@ -97,6 +100,9 @@ bool st_network_dns_forward(struct st_network *n, const struct st_arrival *a);
 
 /* network_end.c: what conntrack tells. */
 void st_network_flow_news(void *ctx, uint32_t events);
+
+/* What it has told while nobody listened. */
+void st_network_late_news(struct st_network *n);
 
 /* All that it has told so far. */
 void st_network_catch_up(struct st_network *n);

@@ -119,12 +119,17 @@ void st_bpf_out_by(struct st_bpf_program *p, int op, int reg, int other)
     note_out(p);
 }
 
-void st_bpf_end(struct st_bpf_program *p)
+void st_bpf_end_with(struct st_bpf_program *p, int32_t result)
 {
     for (uint32_t i = 0; i < p->n_outs; i++)
         st_bpf_land(p, p->outs[i]);
-    st_bpf_set(p, BPF_REG_0, 0);
+    st_bpf_set(p, BPF_REG_0, result);
     emit(p, (struct bpf_insn){.code = BPF_JMP | BPF_EXIT});
+}
+
+void st_bpf_end(struct st_bpf_program *p)
+{
+    st_bpf_end_with(p, 0);
 }
 
 /* ---- the kernel's structs, as far as we name their members ---- */
@@ -312,6 +317,33 @@ int st_bpf_attach_tracepoint(int program, const char *tracepoint, struct st_erro
     attr.raw_tracepoint.prog_fd = (uint32_t)program;
     fd = call(BPF_RAW_TRACEPOINT_OPEN, &attr);
     return fd < 0 ? st_fail_errno(err, "bpf: tracepoint %s", tracepoint) : fd;
+}
+
+int st_bpf_load_group(const struct st_bpf_program *p, enum bpf_prog_type type, enum bpf_attach_type where,
+                      const char *name, struct st_error *err)
+{
+    union bpf_attr attr = {.prog_type = type};
+    int fd;
+
+    attr.expected_attach_type = where;
+    attr.insns = (uintptr_t)p->insns;
+    attr.insn_cnt = p->n;
+    attr.license = (uintptr_t)LICENCE;
+    snprintf(attr.prog_name, sizeof(attr.prog_name), "%s", name);
+    fd = call(BPF_PROG_LOAD, &attr);
+    return fd < 0 ? st_fail_errno(err, "bpf: program %s", name) : fd;
+}
+
+int st_bpf_attach_group(int program, int group, enum bpf_attach_type where, struct st_error *err)
+{
+    union bpf_attr attr = {0};
+    int fd;
+
+    attr.link_create.prog_fd = (uint32_t)program;
+    attr.link_create.target_fd = (uint32_t)group;
+    attr.link_create.attach_type = where;
+    fd = call(BPF_LINK_CREATE, &attr);
+    return fd < 0 ? st_fail_errno(err, "bpf: a program for a control group") : fd;
 }
 
 int st_bpf_map_create(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries, uint32_t flags,

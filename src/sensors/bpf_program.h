@@ -62,8 +62,10 @@ void st_bpf_land(struct st_bpf_program *p, size_t jump);
 void st_bpf_out(struct st_bpf_program *p, int op, int reg, int32_t value);
 void st_bpf_out_by(struct st_bpf_program *p, int op, int reg, int other);
 
-/* The end: what jumped here leaves. */
+/* The end: what jumped here leaves. result: for programs of a control group 1 lets what they look at go on.
+ */
 void st_bpf_end(struct st_bpf_program *p);
+void st_bpf_end_with(struct st_bpf_program *p, int32_t result);
 
 /* Our view of the kernel's structs, to be given to each load. */
 int st_bpf_types(struct st_error *err);
@@ -71,6 +73,11 @@ int st_bpf_types(struct st_error *err);
 /* The fds are the caller's. A program runs at the tracepoint as long as the fd of its attachment is open. */
 int st_bpf_load_tracepoint(const struct st_bpf_program *p, const char *name, int types, struct st_error *err);
 int st_bpf_attach_tracepoint(int program, const char *tracepoint, struct st_error *err);
+
+/* The same at a control group and all below it, beside what others have put there. */
+int st_bpf_load_group(const struct st_bpf_program *p, enum bpf_prog_type type, enum bpf_attach_type where,
+                      const char *name, struct st_error *err);
+int st_bpf_attach_group(int program, int group, enum bpf_attach_type where, struct st_error *err);
 
 int st_bpf_map_create(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries, uint32_t flags,
                       struct st_error *err);

@@ -4,6 +4,7 @@ libsensors_a_SOURCES = \
 	%D%/access.c %D%/access.h \
 	%D%/bpf_program.c %D%/bpf_program.h \
 	%D%/bpf_ring.c %D%/bpf_ring.h \
+	%D%/callers.c %D%/callers.h \
 	%D%/change.c %D%/change.h \
 	%D%/exposure.c %D%/exposure.h \
 	%D%/fan.c %D%/fan.h \

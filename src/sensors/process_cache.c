@@ -13,11 +13,12 @@
 
 #define ENTRIES 4
 #define GOOD_FOR_NS 100000000LL
+#define LOOKED_FOR_NS 1000000LL /* of many questions in a row one look is enough */
 
 struct entry {
     pid_t pid; /* 0: none */
     int dir;
-    int64_t uid, read_ns;
+    int64_t uid, read_ns, looked_ns;
     uint64_t executions;
     struct st_process_facts facts;
 };
@@ -44,19 +45,23 @@ void st_process_cache_free(struct st_process_cache *c)
     free(c);
 }
 
-static bool runs_the_same(const struct entry *e)
+static bool runs_the_same(struct entry *e, int64_t now_ns)
 {
     struct st_str exe = e->facts.process.exe;
     char now[4096];
-    ssize_t n = readlinkat(e->dir, "exe", now, sizeof(now));
+    ssize_t n;
 
+    if (now_ns - e->looked_ns < LOOKED_FOR_NS)
+        return true;
+    e->looked_ns = now_ns;
+    n = readlinkat(e->dir, "exe", now, sizeof(now));
     return n >= 0 && (size_t)n == exe.len && memcmp(now, exe.p, exe.len) == 0;
 }
 
-static bool is_good(const struct entry *e, int64_t uid, uint64_t executions, int64_t now_ns)
+static bool is_good(struct entry *e, int64_t uid, uint64_t executions, int64_t now_ns)
 {
     return e->uid == uid && e->executions == executions && now_ns - e->read_ns < GOOD_FOR_NS &&
-           !e->facts.process.incomplete && runs_the_same(e);
+           !e->facts.process.incomplete && runs_the_same(e, now_ns);
 }
 
 static bool fill(struct entry *e, const struct st_membership *members, pid_t pid)
@@ -89,7 +94,7 @@ const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid
     if (!e)
         e = oldest;
     e->uid = uid;
-    e->read_ns = now_ns;
+    e->read_ns = e->looked_ns = now_ns;
     e->executions = executions;
     return fill(e, c->members, pid) ? &e->facts : NULL;
 }

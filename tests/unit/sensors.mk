@@ -40,3 +40,7 @@ UNIT_TESTS += %D%/test_sensors_exposure
 tests_unit_test_sensors_exposure_SOURCES = %D%/test_sensors_exposure.c %D%/unit.h
 tests_unit_test_sensors_exposure_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_sensors_exposure_LDADD = $(UNIT_LDADD_SENSORS)
+ENGINE_UNIT_TESTS += %D%/test_sensors_callers
+tests_unit_test_sensors_callers_SOURCES = %D%/test_sensors_callers.c %D%/netns_unit.h %D%/unit.h
+tests_unit_test_sensors_callers_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sensors_callers_LDADD = $(UNIT_LDADD_SENSORS)
