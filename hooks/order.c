@@ -132,8 +132,8 @@ void st_order_write(struct st_buf *out, const struct st_order_input *in)
     st_jw_kint(&w, "pid", in->state->pid);
     st_jw_kstr(&w, "policy", sel->policy);
     write_dirs(&w, c->policy_dirs);
-    write_reach(&w, in);
     st_jw_kbool(&w, "polled_processes", c->process_events == ST_PROCESSES_POLLED);
+    write_reach(&w, in);
     st_jw_kstr(&w, "rootfs", in->rootfs);
     st_jw_kint(&w, "rotate_bytes", c->trace_rotate);
     write_sinks(&w, c);
