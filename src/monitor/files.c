@@ -117,6 +117,12 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, struct st
         ev.fs.access |= ST_ACCESS_CREATE;
         op->token = (uint64_t)seen->tid;
     }
+    if (seen->exec) {
+        st_guards_name(&f->guards, &ev);
+        st_execs_describe(&f->execs, seen, &f->facts, false, &ev);
+        st_pipeline_use(f->pipeline, &ev, op, seen_ns);
+        return;
+    }
     judged = f->opened && st_opened_judged(f->opened, seen->tid, ev.fs.path, ev.fs.access);
     st_guards_name(&f->guards, &ev);
     /* What was judged was the name. Behind it is another object now, which is guarded? Then nothing was. */
@@ -226,6 +232,7 @@ static int put_marks(struct st_files *f, const struct st_watch *w, struct st_err
     if (st_marks_put(f->fan, w->order.pid, st_fan_decide_mask(), &plan, err) < 0)
         return -err->errnum;
     describe_marks(f, &plan, w->order.rootfs);
+    st_execs_open(&f->execs, &container, w->order.rootfs);
     st_late_open(&f->late, f->pipeline, &container, &plan);
     return 0;
 }

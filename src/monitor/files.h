@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "monitor/execs.h"
 #include "monitor/guards.h"
 #include "monitor/late.h"
 #include "monitor/opened.h"
@@ -27,6 +28,7 @@ struct st_files {
     ino_t runtime_ino;
     struct st_guards guards;
     struct st_late late;
+    struct st_execs execs;
     struct st_buf watched; /* which mounts are, for people */
     uint64_t host_uses, setup_uses, overflows;
     struct st_process_facts facts; /* scratch */

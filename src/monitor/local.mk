@@ -15,11 +15,13 @@ libmonitor_a_SOURCES = \
 	%D%/dial.c %D%/dial.h \
 	%D%/engines.c %D%/engines.h \
 	%D%/errand.c %D%/errand.h \
+	%D%/execs.c %D%/execs.h \
 	%D%/fault.h \
 	%D%/files.c %D%/files.h \
 	%D%/grants.c %D%/grants.h \
 	%D%/guards.c %D%/guards.h \
 	%D%/hands.c %D%/hands.h \
+	%D%/hashes.c %D%/hashes.h \
 	%D%/home.c %D%/home.h \
 	%D%/inquiry.h \
 	%D%/keeper.c %D%/keeper.h \

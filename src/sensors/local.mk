@@ -3,6 +3,7 @@ noinst_LIBRARIES += libsensors.a
 libsensors_a_SOURCES = \
 	%D%/access.c %D%/access.h \
 	%D%/change.c %D%/change.h \
+	%D%/exec_call.c %D%/exec_call.h \
 	%D%/fan.c %D%/fan.h \
 	%D%/guarded.c %D%/guarded.h \
 	%D%/lifecycle.c %D%/lifecycle.h \
@@ -12,6 +13,7 @@ libsensors_a_SOURCES = \
 	%D%/own_mounts.c %D%/own_mounts.h \
 	%D%/process.c %D%/process.h \
 	%D%/process_cache.c %D%/process_cache.h \
+	%D%/program.c %D%/program.h \
 	%D%/raw_reply.c %D%/raw_reply.h \
 	%D%/request.c %D%/request.h \
 	%D%/resolve.c %D%/resolve.h \

@@ -1,0 +1,208 @@
+/* execs: ways to execute a file. Runs inside, says what came of each: `ok`, or the error that execve gave.
+ *
+ *   execs say WORD                    prints it: what the others run
+ *   execs WAY FILE [ARGUMENT…]        runs FILE with the arguments, in a child, by WAY (see the table)
+ *   execs copy FROM TO                as an agent without cp would */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char *none[] = {NULL};
+
+static int open_copy(const char *file, int to)
+{
+    int from = open(file, O_RDONLY | O_CLOEXEC);
+
+    while (from >= 0 && to >= 0 && sendfile(to, from, NULL, 1 << 20) > 0)
+        continue;
+    if (from >= 0)
+        close(from);
+    return to;
+}
+
+static void at(int fd, const char *path, char **argv, int flags)
+{
+    syscall(SYS_execveat, fd, path, argv, none, flags);
+}
+
+static void plain(char **argv)
+{
+    execve(argv[0], argv, none);
+}
+
+static void memfd_by_fd(char **argv)
+{
+    at(open_copy(argv[0], (int)syscall(SYS_memfd_create, "x", 0)), "", argv, AT_EMPTY_PATH);
+}
+
+static void memfd_by_proc(char **argv)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d",
+             open_copy(argv[0], (int)syscall(SYS_memfd_create, "x", 0)));
+    execve(path, argv, none);
+}
+
+/* A copy whose name is taken away before it runs. */
+static void deleted(char **argv)
+{
+    const char *name = "/workspace/gone";
+    int to = open_copy(argv[0], open(name, O_CREAT | O_WRONLY | O_TRUNC, 0755)), fd = open(name, O_RDONLY);
+
+    close(to);
+    unlink(name);
+    at(fd, "", argv, AT_EMPTY_PATH);
+}
+
+static void by_directory(char **argv)
+{
+    char *slash = strrchr(argv[0], '/');
+    int dir;
+
+    *slash = '\0';
+    dir = open(*argv[0] ? argv[0] : "/", O_PATH | O_DIRECTORY);
+    *slash = '/';
+    at(dir, slash + 1, argv, 0);
+}
+
+static void by_path_fd(char **argv)
+{
+    at(open(argv[0], O_PATH), "", argv, AT_EMPTY_PATH);
+}
+
+static void *in_thread(void *argv)
+{
+    plain(argv);
+    _exit(errno);
+}
+
+static void thread(char **argv)
+{
+    pthread_t t;
+
+    pthread_create(&t, NULL, in_thread, argv);
+    pthread_join(t, NULL);
+}
+
+/* Calls itself by another name, for who believes names. */
+static void disguised(char **argv)
+{
+    char *file = argv[0];
+
+    prctl(PR_SET_NAME, "sshd");
+    argv[0] = "/usr/sbin/sshd";
+    execve(file, argv, none);
+}
+
+/* Somebody has it open for writing. */
+static void written(char **argv)
+{
+    int fd = open(argv[0], O_WRONLY);
+
+    if (fd >= 0)
+        plain(argv);
+}
+
+static void no_argv(char **argv)
+{
+    syscall(SYS_execve, argv[0], NULL, none);
+}
+
+static void bad_argv(char **argv)
+{
+    char *words[] = {argv[0], (char *)8, NULL};
+
+    execve(argv[0], words, none);
+}
+
+static void long_argv(char **argv)
+{
+    static char word[9000];
+    char *words[] = {argv[0], argv[1], word, NULL};
+
+    memset(word, 'x', sizeof(word) - 1);
+    execve(argv[0], words, none);
+}
+
+/* The same call twice, with a script first that comes to nothing: is the second taken for its interpreter? */
+static void after_a_failure(char **argv)
+{
+    static char path[256];
+    char *words[] = {path, argv[1], argv[2], NULL};
+    int fd = open("/workspace/broken", O_CREAT | O_WRONLY | O_TRUNC, 0755);
+
+    if (write(fd, "#!/no/such/file\n", 16) != 16)
+        return;
+    close(fd);
+    snprintf(path, sizeof(path), "/workspace/broken");
+    for (int i = 0; i < 2; i++) {
+        execve(path, words, none);
+        snprintf(path, sizeof(path), "%s", argv[0]);
+    }
+}
+
+static const struct way {
+    const char *name;
+    void (*go)(char **argv);
+} ways[] = {{"plain", plain},
+            {"memfd", memfd_by_fd},
+            {"memfd-by-proc", memfd_by_proc},
+            {"deleted", deleted},
+            {"at", by_directory},
+            {"by-fd", by_path_fd},
+            {"thread", thread},
+            {"disguised", disguised},
+            {"written", written},
+            {"no-argv", no_argv},
+            {"bad-argv", bad_argv},
+            {"long-argv", long_argv},
+            {"after-a-failure", after_a_failure}};
+
+/* The error comes by a pipe that a successful execve closes. */
+static int run(const struct way *w, char **argv)
+{
+    int report[2], error = 0, status;
+    pid_t child;
+
+    fflush(stdout);
+    if (pipe2(report, O_CLOEXEC) < 0 || (child = fork()) < 0)
+        return 2;
+    if (child == 0) {
+        w->go(argv);
+        error = errno;
+        if (write(report[1], &error, sizeof(error)) < 0)
+            _exit(3);
+        _exit(2);
+    }
+    close(report[1]);
+    if (read(report[0], &error, sizeof(error)) < 0)
+        return 2;
+    waitpid(child, &status, 0);
+    printf("%s %s\n", w->name, error ? strerrorname_np(error) : "ok");
+    return error != 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 2 && strcmp(argv[1], "say") == 0) {
+        puts(argv[2]);
+        return 0;
+    }
+    if (argc == 4 && strcmp(argv[1], "copy") == 0)
+        return close(open_copy(argv[2], open(argv[3], O_CREAT | O_WRONLY | O_TRUNC, 0755))) < 0;
+    for (size_t i = 0; argc > 2 && i < sizeof(ways) / sizeof(ways[0]); i++)
+        if (strcmp(ways[i].name, argv[1]) == 0)
+            return run(&ways[i], argv + 2);
+    return argc == 1 ? 0 : 2;
+}
