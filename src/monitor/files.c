@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "monitor/leftover.h"
+#include "monitor/memfd.h"
 #include "sensors/access.h"
 #include "sensors/fan.h"
 
@@ -119,7 +120,7 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, struct st
     }
     if (seen->exec) {
         st_guards_name(&f->guards, &ev);
-        st_execs_describe(&f->execs, seen, &f->facts, false, &ev);
+        st_execs_describe(&f->execs, seen, &f->facts, st_policy_hashes(f->pipeline->policy) > 0, &ev);
         st_pipeline_use(f->pipeline, &ev, op, seen_ns);
         return;
     }
@@ -267,5 +268,7 @@ int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w,
     }
     if (st_guards_open(&f->guards, p, w, err) < 0)
         return -err->errnum;
+    if (st_policy_exec_of(p->policy)->memfd == ST_DENY && st_policy_mode(p->policy) == ST_MODE_ENFORCE)
+        st_memfd_forbid(w->order.pid, &f->no_memfd);
     return put_marks(f, w, err);
 }

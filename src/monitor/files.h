@@ -29,7 +29,8 @@ struct st_files {
     struct st_guards guards;
     struct st_late late;
     struct st_execs execs;
-    struct st_buf watched; /* which mounts are, for people */
+    struct st_buf watched;    /* which mounts are, for people */
+    struct st_error no_memfd; /* why exec_of_memfd does not hold; errnum 0: it does, or need not */
     uint64_t host_uses, setup_uses, overflows;
     struct st_process_facts facts; /* scratch */
     char path[8192];

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,17 +41,29 @@ static void plain(char **argv)
     execve(argv[0], argv, none);
 }
 
+static int make_memfd(const char *file, unsigned flags)
+{
+    return open_copy(file, (int)syscall(SYS_memfd_create, "x", flags));
+}
+
 static void memfd_by_fd(char **argv)
 {
-    at(open_copy(argv[0], (int)syscall(SYS_memfd_create, "x", 0)), "", argv, AT_EMPTY_PATH);
+    at(make_memfd(argv[0], 0), "", argv, AT_EMPTY_PATH);
+}
+
+static void executable_memfd(char **argv)
+{
+    int fd = make_memfd(argv[0], 0x10 /* MFD_EXEC */);
+
+    if (fd >= 0)
+        at(fd, "", argv, AT_EMPTY_PATH);
 }
 
 static void memfd_by_proc(char **argv)
 {
     char path[64];
 
-    snprintf(path, sizeof(path), "/proc/self/fd/%d",
-             open_copy(argv[0], (int)syscall(SYS_memfd_create, "x", 0)));
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", make_memfd(argv[0], 0));
     execve(path, argv, none);
 }
 
@@ -84,15 +97,17 @@ static void by_path_fd(char **argv)
 static void *in_thread(void *argv)
 {
     plain(argv);
-    _exit(errno);
+    return (void *)(intptr_t)errno;
 }
 
 static void thread(char **argv)
 {
     pthread_t t;
+    void *error;
 
     pthread_create(&t, NULL, in_thread, argv);
-    pthread_join(t, NULL);
+    pthread_join(t, &error);
+    errno = (int)(intptr_t)error;
 }
 
 /* Calls itself by another name, for who believes names. */
@@ -157,6 +172,7 @@ static const struct way {
     void (*go)(char **argv);
 } ways[] = {{"plain", plain},
             {"memfd", memfd_by_fd},
+            {"executable-memfd", executable_memfd},
             {"memfd-by-proc", memfd_by_proc},
             {"deleted", deleted},
             {"at", by_directory},
