@@ -26,3 +26,7 @@ ENGINE_UNIT_TESTS += %D%/test_sensors_raw_reply
 tests_unit_test_sensors_raw_reply_SOURCES = %D%/test_sensors_raw_reply.c %D%/netns_unit.h %D%/unit.h
 tests_unit_test_sensors_raw_reply_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_sensors_raw_reply_LDADD = libsensors.a $(UNIT_LDADD_NET)
+UNIT_TESTS += %D%/test_sensors_execs
+tests_unit_test_sensors_execs_SOURCES = %D%/test_sensors_execs.c %D%/unit.h
+tests_unit_test_sensors_execs_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sensors_execs_LDADD = $(UNIT_LDADD_SENSORS)
