@@ -92,9 +92,8 @@ static void describe_hash(struct st_execs *x, int fd, const struct statx *sx, bo
 
     if (of_image && !decide)
         return;
-    /* What the container can't write need not be read twice. */
-    if (st_hashes_of(&x->hashes, fd, sx, most, decide && !of_image, x->sha256) &&
-        !(decide && st_is_being_written(fd)))
+    /* What is of the image can't be written without becoming another file. */
+    if (!p->unhashed && st_hashes_of(&x->hashes, fd, sx, most, decide && !of_image, x->sha256))
         p->sha256 = (struct st_str){.p = x->sha256, .len = ST_SHA256_HEX};
     else
         p->unhashed = true;
@@ -107,19 +106,28 @@ static bool begins_with(struct st_str s, const char *text)
     return s.p && s.len >= n && memcmp(s.p, text, n) == 0;
 }
 
-static void describe_program(struct st_execs *x, int fd, struct st_str path, bool decide,
-                             struct st_program *p)
+/* For a decision by content: nobody writes to it now, before it is looked at; and who wants to begin has to
+ * ask us, who are busy, and then refuse until it runs. */
+static bool hold(struct st_execs *x, const struct st_fan_event *seen, const struct st_ev_filesystem *fs)
 {
+    return !st_is_being_written(seen->fd) && st_pins_add(&x->pins, seen->tid, fs->dev, fs->ino);
+}
+
+static void describe_program(struct st_execs *x, const struct st_fan_event *seen, bool decide,
+                             struct st_ev_filesystem *fs)
+{
+    struct st_program *p = &fs->program;
     struct statx sx;
 
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, &sx) < 0) {
+    p->unhashed = decide && !hold(x, seen, fs);
+    if (statx(seen->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, &sx) < 0) {
         p->is_new = p->unhashed = true;
         return;
     }
     p->is_new = is_new(x, &sx);
     p->deleted = sx.stx_nlink == 0;
-    p->memfd = p->deleted && begins_with(path, "/memfd:");
-    describe_hash(x, fd, &sx, is_of_image(x, &sx, p, path), decide, p);
+    p->memfd = p->deleted && begins_with(fs->path, "/memfd:");
+    describe_hash(x, seen->fd, &sx, is_of_image(x, &sx, p, fs->path), decide, p);
 }
 
 /* ---- which of the files of one execve it is ---- */
@@ -190,7 +198,7 @@ void st_execs_describe(struct st_execs *x, const struct st_fan_event *seen,
                                  .exit_signal = ST_UNKNOWN};
 
     st_program_look(x->head, n < 0 ? 0 : (size_t)n, &head);
-    describe_program(x, seen->fd, ev->fs.path, decide_by_hash, &ev->fs.program);
+    describe_program(x, seen, decide_by_hash, &ev->fs);
     if (is_continued(x, seen->tid, call, ev, head.goes_on))
         return;
     proc.target = ev->fs.target;

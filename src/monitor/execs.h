@@ -8,6 +8,7 @@
 
 #include "base/mountinfo.h"
 #include "monitor/hashes.h"
+#include "monitor/pins.h"
 #include "sensors/exec_call.h"
 #include "sensors/fan.h"
 #include "sensors/process.h"
@@ -27,6 +28,7 @@ struct st_execs {
         bool goes_on;      /* another file will be opened for it */
     } calls[ST_EXEC_CALLS];
     struct st_hashes hashes;
+    struct st_pins pins;
     /* Scratch: what the last event points to. */
     struct st_exec_argv argv;
     char head[ST_PROGRAM_HEAD];

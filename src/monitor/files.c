@@ -124,6 +124,10 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, struct st
         st_pipeline_use(f->pipeline, &ev, op, seen_ns);
         return;
     }
+    if ((ev.fs.access & ST_ACCESS_WRITE) && st_pins_hold(&f->execs.pins, ev.fs.dev, ev.fs.ino)) {
+        st_pipeline_refuse(f->pipeline, &ev, op, "it is about to be executed, by its content");
+        return;
+    }
     judged = f->opened && st_opened_judged(f->opened, seen->tid, ev.fs.path, ev.fs.access);
     st_guards_name(&f->guards, &ev);
     /* What was judged was the name. Behind it is another object now, which is guarded? Then nothing was. */

@@ -53,6 +53,7 @@ libmonitor_a_SOURCES = \
 	%D%/peer.c %D%/peer.h \
 	%D%/performers.c %D%/performers.h \
 	%D%/perform.c \
+	%D%/pins.c %D%/pins.h \
 	%D%/pipeline.c %D%/pipeline.h %D%/pipeline_private.h \
 	%D%/pipeline_decide.c \
 	%D%/record.c %D%/record.h \

@@ -2,10 +2,14 @@
  *
  *   execs say WORD                    prints it: what the others run
  *   execs WAY FILE [ARGUMENT…]        runs FILE with the arguments, in a child, by WAY (see the table)
- *   execs copy FROM TO                as an agent without cp would */
+ *   execs copy FROM TO                as an agent without cp would
+ *   execs marker                      ends with 7, or with 8 if this very file was changed
+ *   execs race FILE N                 runs FILE, a copy of this one, N times while another process changes it
+ * there and back; says how often it was good, evil, or did not run */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,8 +213,72 @@ static int run(const struct way *w, char **argv)
     return error != 0;
 }
 
+/* ---- a file that changes while it is executed ---- */
+
+static const volatile char marker[] = "marker=good";
+
+static void change(const char *file, off_t at, const char *word)
+{
+    int fd = open(file, O_WRONLY);
+
+    if (fd < 0)
+        return;
+    if (pwrite(fd, word, 4, at) != 4)
+        perror(file);
+    close(fd);
+}
+
+static off_t find_marker(const char *file)
+{
+    struct stat sb;
+    int fd = open(file, O_RDONLY);
+    const char *bytes, *found = NULL;
+
+    if (fd < 0 || fstat(fd, &sb) < 0)
+        return -1;
+    bytes = mmap(NULL, (size_t)sb.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes != MAP_FAILED)
+        found = memmem(bytes, (size_t)sb.st_size, (const char *)marker, sizeof(marker));
+    close(fd);
+    return found ? found - bytes + 7 : -1;
+}
+
+static int race(const char *file, int times)
+{
+    off_t at = find_marker(file);
+    int good = 0, evil = 0, other = 0, status;
+    pid_t writer = at < 0 ? -1 : fork();
+
+    if (writer < 0)
+        return 2;
+    while (writer == 0) {
+        change(file, at, "evil");
+        change(file, at, "good");
+    }
+    for (int i = 0; i < times; i++) {
+        pid_t child = fork();
+
+        if (child == 0) {
+            execl(file, file, "marker", NULL);
+            _exit(9);
+        }
+        waitpid(child, &status, 0);
+        good += WEXITSTATUS(status) == 7;
+        evil += WEXITSTATUS(status) == 8;
+        other += WEXITSTATUS(status) == 9;
+    }
+    kill(writer, SIGKILL);
+    waitpid(writer, &status, 0);
+    printf("good %d evil %d not %d\n", good, evil, other);
+    return evil > 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "marker") == 0)
+        return marker[7] == 'g' ? 7 : 8;
+    if (argc == 4 && strcmp(argv[1], "race") == 0)
+        return race(argv[2], atoi(argv[3]));
     if (argc > 2 && strcmp(argv[1], "say") == 0) {
         puts(argv[2]);
         return 0;

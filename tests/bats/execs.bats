@@ -340,3 +340,14 @@ droppings='cp /bin/execs /tmp/copied; execs plain /tmp/copied say copied
     sandtrace deny "$pause"
     retry_until contains "$(workspace_of runc box)/said.3" EPERM
 }
+
+@test "a file that is changed there and back while it is executed never runs as what no rule allows" {
+    sum=$(sha256sum "$ST_BUILDDIR/tests/attack/execs" | cut -d' ' -f1)
+    policy "$allow_all_but" "  - { id: ours, type: process, exec: ['sha256:$sum'] }"
+    for engine in runc docker; do
+        prepare_box "$engine"
+        box "$engine" "cd /workspace; cp execs raced; ./execs race ./raced ${ST_RACE_TRIES:-300}"
+        said ' evil 0 '
+        run ! contains "$NOTES/said" 'good 0 '
+    done
+}
