@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* A thread that was allowed and has died did not report its open; so soon nobody else has its number. */
+#define LET_NS 50000000
+
 /* By the clock that the kernel stamps files with. */
 static int64_t now_of_files(void)
 {
@@ -210,4 +213,27 @@ void st_execs_describe(struct st_execs *x, const struct st_fan_event *seen,
         proc.interpreter = find_interpreter(x, seen->tid, facts, head.interpreter);
     ev->type = ST_EV_PROCESS;
     ev->proc = proc;
+}
+
+/* ---- the second report ---- */
+
+void st_execs_let(struct st_execs *x, pid_t tid, int fd)
+{
+    struct stat sb;
+
+    if (fstat(fd, &sb) == 0)
+        x->let[(unsigned)tid % ST_EXEC_CALLS] =
+            (struct st_exec_let){tid, sb.st_dev, sb.st_ino, st_now_mono_ns() + LET_NS};
+}
+
+bool st_execs_is_let(struct st_execs *x, pid_t tid, int fd)
+{
+    struct st_exec_let *let = &x->let[(unsigned)tid % ST_EXEC_CALLS];
+    struct stat sb;
+
+    if (let->tid != tid)
+        return false;
+    let->tid = 0;
+    return st_now_mono_ns() < let->until_ns && fstat(fd, &sb) == 0 && sb.st_dev == let->dev &&
+           sb.st_ino == let->ino;
 }

@@ -27,6 +27,12 @@ struct st_execs {
         uint64_t dev, ino; /* of the file that was asked for */
         bool goes_on;      /* another file will be opened for it */
     } calls[ST_EXEC_CALLS];
+    /* Executions that were allowed, whose open the kernel will report next. */
+    struct st_exec_let {
+        pid_t tid; /* 0: none */
+        uint64_t dev, ino;
+        int64_t until_ns;
+    } let[ST_EXEC_CALLS];
     struct st_hashes hashes;
     struct st_pins pins;
     /* Scratch: what the last event points to. */
@@ -42,3 +48,8 @@ void st_execs_open(struct st_execs *x, const struct st_mounts *container, const 
  * the next one. decide_by_hash: the policy has rules about hashes. */
 void st_execs_describe(struct st_execs *x, const struct st_fan_event *seen,
                        const struct st_process_facts *facts, bool decide_by_hash, struct st_event *ev);
+
+/* The kernel reports an execution twice: as that, and right behind it as the open that it does for it. The first
+ * was allowed; is this the second? Used up by the question. */
+void st_execs_let(struct st_execs *x, pid_t tid, int fd);
+bool st_execs_is_let(struct st_execs *x, pid_t tid, int fd);

@@ -39,6 +39,16 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
     st_fan_answer(f->fan, &op->fd, allow);
 }
 
+/* token: the thread that waits. */
+static void answer_exec(void *ctx, struct st_operation *op, bool allow)
+{
+    struct st_files *f = ctx;
+
+    if (allow)
+        st_execs_let(&f->execs, (pid_t)op->token, op->fd);
+    st_fan_answer(f->fan, &op->fd, allow);
+}
+
 static void note_overflow(struct st_files *f)
 {
     static const char json[] =
@@ -119,6 +129,8 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, struct st
         op->token = (uint64_t)seen->tid;
     }
     if (seen->exec) {
+        op->answerer = answer_exec;
+        op->token = (uint64_t)seen->tid;
         st_guards_name(&f->guards, &ev);
         st_execs_describe(&f->execs, seen, &f->facts, st_policy_hashes(f->pipeline->policy) > 0, &ev);
         st_pipeline_use(f->pipeline, &ev, op, seen_ns);
@@ -174,6 +186,10 @@ static void take(void *ctx, const struct st_fan_event *seen)
     /* The runtime on its way in: there is nobody else in the container yet, and nothing to find out. */
     if (!f->refuse_all && !f->init_runs && !seen->exec && seen->tid == f->init) {
         f->setup_uses++;
+        st_operation_answer(&op, true);
+        return;
+    }
+    if (!f->refuse_all && !seen->exec && st_execs_is_let(&f->execs, seen->tid, seen->fd)) {
         st_operation_answer(&op, true);
         return;
     }

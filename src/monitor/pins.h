@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define ST_PINS 64
+#define ST_PINS 256
 
 struct st_pins {
     struct st_pin {
