@@ -4,10 +4,12 @@
 #include "base/clock.h"
 #include "sensors/access.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,6 +49,7 @@ void st_execs_open(struct st_execs *x, const struct st_mounts *container, const 
         if (strcmp(m->point, rootfs) != 0)
             continue;
         x->root_mount = m->id; /* the last one is on top */
+        x->root_dev = makedev(m->major, m->minor);
         st_close(&x->upper);
         x->upper = strcmp(m->type, "overlay") == 0 ? open_upper(m->super) : -1;
     }
@@ -69,16 +72,41 @@ static bool is_new(struct st_execs *x, const struct statx *sx)
     return sx->stx_ctime.tv_sec * 1000000000 + sx->stx_ctime.tv_nsec >= start_by_clock(x);
 }
 
+/* The same path there; false: there is none. */
+static bool name_in_upper(const struct st_execs *x, struct st_str path, char name[PATH_MAX])
+{
+    if (x->upper < 0 || path.len < 2 || path.len >= PATH_MAX)
+        return false;
+    memcpy(name, path.p + 1, path.len - 1);
+    name[path.len - 1] = '\0';
+    return true;
+}
+
 static bool is_in_upper(const struct st_execs *x, struct st_str path)
 {
     struct stat sb;
     char name[PATH_MAX];
 
-    if (x->upper < 0 || path.len < 2 || path.len >= sizeof(name))
-        return false;
-    memcpy(name, path.p + 1, path.len - 1);
-    name[path.len - 1] = '\0';
-    return fstatat(x->upper, name, &sb, AT_SYMLINK_NOFOLLOW) == 0;
+    return name_in_upper(x, path, name) && fstatat(x->upper, name, &sb, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* A mapping for writing, made through an overlay, is open on the file below, and only there is it seen. Which
+ * file that is must be certain. */
+static bool is_being_written_below(const struct st_execs *x, const struct st_ev_filesystem *fs, bool deleted)
+{
+    bool of_overlay = x->upper >= 0 && fs->dev == x->root_dev;
+    char name[PATH_MAX];
+    st_auto_fd below = -1;
+    struct stat sb;
+
+    if (deleted || !name_in_upper(x, fs->path, name))
+        return of_overlay;
+    below = openat(x->upper, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (below < 0)
+        return errno != ENOENT && errno != ENOTDIR; /* it lies in a layer that nobody writes */
+    if (fstat(below, &sb) < 0 || sb.st_ino != fs->ino)
+        return of_overlay;
+    return st_is_being_written(below);
 }
 
 static bool is_of_image(const struct st_execs *x, const struct statx *sx, const struct st_program *p,
@@ -113,7 +141,11 @@ static bool begins_with(struct st_str s, const char *text)
  * ask us, who are busy, and then refuse until it runs. */
 static bool hold(struct st_execs *x, const struct st_fan_event *seen, const struct st_ev_filesystem *fs)
 {
-    return !st_is_being_written(seen->fd) && st_pins_add(&x->pins, seen->tid, fs->dev, fs->ino);
+    struct stat sb;
+
+    return fstat(seen->fd, &sb) == 0 && !st_is_being_written(seen->fd) &&
+           !is_being_written_below(x, fs, sb.st_nlink == 0) &&
+           st_pins_add(&x->pins, seen->tid, fs->dev, fs->ino);
 }
 
 static void describe_program(struct st_execs *x, const struct st_fan_event *seen, bool decide,

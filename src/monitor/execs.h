@@ -19,6 +19,7 @@
 
 struct st_execs {
     int root_mount; /* id of the container's root; -1: not known */
+    dev_t root_dev; /* its file system's */
     int upper;      /* where an overlay keeps what was changed; -1: it is none, or not to be found */
     int64_t start_ns, start_mono_ns;
     struct st_exec_seen {
@@ -49,7 +50,7 @@ void st_execs_open(struct st_execs *x, const struct st_mounts *container, const 
 void st_execs_describe(struct st_execs *x, const struct st_fan_event *seen,
                        const struct st_process_facts *facts, bool decide_by_hash, struct st_event *ev);
 
-/* The kernel reports an execution twice: as that, and right behind it as the open that it does for it. The first
- * was allowed; is this the second? Used up by the question. */
+/* The kernel reports an execution twice: as that, and right behind it as the open that it does for it. The
+ * first was allowed; is this the second? Used up by the question. */
 void st_execs_let(struct st_execs *x, pid_t tid, int fd);
 bool st_execs_is_let(struct st_execs *x, pid_t tid, int fd);

@@ -133,6 +133,19 @@ static void written(char **argv)
         plain(argv);
 }
 
+/* Nobody has it open; but a mapping for writing is left. */
+static void mapped(char **argv)
+{
+    int fd = open(argv[0], O_RDWR);
+    volatile char *bytes = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (bytes == MAP_FAILED)
+        return;
+    bytes[0] = bytes[0];
+    close(fd);
+    plain(argv);
+}
+
 static void no_argv(char **argv)
 {
     syscall(SYS_execve, argv[0], NULL, none);
@@ -184,6 +197,7 @@ static const struct way {
             {"thread", thread},
             {"disguised", disguised},
             {"written", written},
+            {"mapped", mapped},
             {"no-argv", no_argv},
             {"bad-argv", bad_argv},
             {"long-argv", long_argv},

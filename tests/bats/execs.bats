@@ -203,9 +203,10 @@ allow_all_but='rules:
         cp "$ST_BUILDDIR/tests/attack/execs" "$(workspace_of "$engine" box)/changed"
         printf x >>"$(workspace_of "$engine" box)/changed"
         box "$engine" 'cd /workspace; cp execs same; ln execs second; mv same moved; cp execs written
-            ./execs say one; ./moved say two; ./second say three; ./execs plain ./changed say four; ./execs written ./written say five'
-        for word in one two three; do said "$word"; done
-        run ! grep -E 'four|five' "$NOTES/said"
+            ./execs say one; ./moved say two; ./second say three; ./execs plain ./changed say four; ./execs written ./written say five
+            cp execs /tmp/x; /tmp/x say six; ./execs mapped /tmp/x say seven; ./execs deleted ./execs say eight'
+        for word in one two three six; do said "$word"; done
+        run ! grep -E 'four|five|seven' "$NOTES/said"
         said 'plain EPERM'
         id=$(watched_id "$engine" box)
         trace_has "$id" ".payload.path == \"/workspace/moved\" and .payload.sha256 == \"$sum\" and .verdict.policy_rule == \"ours\""
