@@ -104,8 +104,11 @@ count_ran() { trace_count "$(id_of box)" ".event_type == \"process\" and .payloa
 @test "a process that calls itself something else is known by its program" {
     policy
     prepare_box runc
-    box runc 'execs disguised /bin/execs plain /bin/execs say hello'
+    box runc 'execs disguised /bin/execs plain /bin/execs say hello; execs disguised /proc/self/exe say myself; ln -s /bin/sh /tmp/execs; execs plain /tmp/execs -c :'
     said 'disguised ok'
+    said myself
+    ran '.payload.path == "/bin/execs" and .payload.argv == ["/usr/sbin/sshd", "say", "myself"]'
+    ran '.payload.path == "/bin/sh" and .payload.argv == ["/tmp/execs", "-c", ":"]'
     ran '.payload.path == "/bin/execs" and .payload.argv[0] == "/usr/sbin/sshd" and .payload.process.comm == "sshd" and .payload.process.exe == "/bin/execs"'
     ran '.payload.argv == ["/bin/execs", "say", "hello"] and .payload.process.exe == "/bin/execs"'
 }
@@ -251,6 +254,17 @@ droppings='cp /bin/execs /tmp/copied; execs plain /tmp/copied say copied
         [ "$(grep -c EPERM "$NOTES/said")" -eq 9 ]
         [ "$(trace_count "$(watched_id "$engine" box)" '.event_type == "process" and .payload.blocked and .payload.new and .verdict.policy_rule == "exec_of_new"')" -eq 9 ]
     done
+}
+
+@test "exec_of_new: an interpreter that is new does not run, though the script is of the image" {
+    policy 'exec_of_new: deny'
+    prepare_box runc
+    printf '#!/tmp/interpreter say\n' >"$(bundle_of box)/rootfs/bin/script"
+    chmod 755 "$(bundle_of box)/rootfs/bin/script"
+    box runc 'cp /bin/execs /tmp/interpreter; execs plain /bin/script'
+    said 'plain EPERM'
+    ran '.payload.path == "/bin/script" and .payload.interpreter == "/tmp/interpreter" and (.payload.new | not) and (.payload.blocked | not)'
+    trace_has "$(id_of box)" '.event_type == "filesystem" and .payload.op == "exec" and .payload.path == "/tmp/interpreter" and .payload.new and .payload.blocked and .verdict.policy_rule == "exec_of_new"'
 }
 
 @test "exec_of_new: what came in by exec in this run is new, what an earlier run left is not" {
