@@ -242,6 +242,14 @@ static void change(const char *file, off_t at, const char *word)
     close(fd);
 }
 
+_Noreturn static void change_for_ever(const char *file, off_t at)
+{
+    for (;;) {
+        change(file, at, "evil");
+        change(file, at, "good");
+    }
+}
+
 static off_t find_marker(const char *file)
 {
     struct stat sb;
@@ -265,10 +273,8 @@ static int race(const char *file, int times)
 
     if (writer < 0)
         return 2;
-    while (writer == 0) {
-        change(file, at, "evil");
-        change(file, at, "good");
-    }
+    if (writer == 0)
+        change_for_ever(file, at);
     for (int i = 0; i < times; i++) {
         pid_t child = fork();
 
