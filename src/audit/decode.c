@@ -39,12 +39,17 @@ static const struct st_field filesystem_fields[] = {
     COMMON,
     {"access", ST_FIELD_ACCESS, EV(fs.access), NULL},
     BOOL("blocked", fs.blocked),
+    BOOL("deleted", fs.program.deleted),
     {"dev", ST_FIELD_COUNT, EV(fs.dev), NULL},
     {"ino", ST_FIELD_COUNT, EV(fs.ino), NULL},
+    BOOL("memfd", fs.program.memfd),
+    BOOL("new", fs.program.is_new),
     {"op", ST_FIELD_WORD, EV(fs.op), st_fs_op_by_name},
     STR("path", fs.path),
+    STR("sha256", fs.program.sha256),
     INT("size", fs.size),
     STR("target", fs.target),
+    BOOL("unhashed", fs.program.unhashed),
 };
 
 /* One table for both directions and both dialects: the names of the far end differ, the fields do not. */
@@ -82,17 +87,25 @@ static const struct st_field dns_fields[] = {
 
 static const struct st_field process_fields[] = {
     COMMON,
+    {"argv", ST_FIELD_ARGV, EV(proc.argv), NULL},
+    {"argv_b64", ST_FIELD_BYTES, EV(proc.argv), NULL},
     BOOL("blocked", proc.blocked),
     INT("children", proc.children),
+    BOOL("deleted", proc.program.deleted),
     INT("depth", proc.depth),
     INT("exit_code", proc.exit_code),
     INT("exit_signal", proc.exit_signal),
     INT("forks", proc.forks),
+    BOOL("incomplete", proc.incomplete),
     STR("interpreter", proc.interpreter),
+    BOOL("memfd", proc.program.memfd),
+    BOOL("new", proc.program.is_new),
     {"op", ST_FIELD_WORD, EV(proc.op), st_proc_op_by_name},
     STR("path", proc.path),
     INT("processes", proc.processes),
-    STR("sha256", proc.sha256),
+    STR("sha256", proc.program.sha256),
+    STR("target", proc.target),
+    BOOL("unhashed", proc.program.unhashed),
 };
 
 static const struct st_field syscall_fields[] = {

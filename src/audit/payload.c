@@ -43,6 +43,7 @@ static char *end(char *p, char *start)
     } while (0)
 
 #define BOOL(p, name, value) ((p) = put_bool(KEY(p, name), value))
+#define FLAG(p, name, value) ((p) = (value) ? put_bool(KEY(p, name), true) : (p)) /* only where it is so */
 #define WORD(p, name, word) ((p) = put_word(KEY(p, name), word))
 
 static char *put_bool(char *p, bool value)
@@ -164,26 +165,29 @@ static char *put_ancestry(char *p, const struct st_process *proc)
     return p;
 }
 
+static char *argv_members(char *p, struct st_str argv)
+{
+    bool exact = true;
+
+    if (!argv.p)
+        return p;
+    p = put_argv(KEY(p, "argv"), argv, &exact);
+    return exact ? p : put_bytes(KEY(p, "argv_b64"), argv);
+}
+
 static char *put_process(char *p, const struct st_process *proc)
 {
     BEGIN(p);
     if (proc->n_ancestry)
         p = put_ancestry(KEY(p, "ancestry"), proc);
-    if (proc->argv.p) {
-        bool exact = true;
-
-        p = put_argv(KEY(p, "argv"), proc->argv, &exact);
-        if (!exact)
-            p = put_bytes(KEY(p, "argv_b64"), proc->argv);
-    }
+    p = argv_members(p, proc->argv);
     STR(p, "comm", proc->comm);
     if (proc->container_pid)
         INT(p, "container_pid", proc->container_pid);
     STR(p, "cwd", proc->cwd);
     STR(p, "exe", proc->exe);
     INT(p, "gid", proc->gid);
-    if (proc->incomplete)
-        BOOL(p, "incomplete", true);
+    FLAG(p, "incomplete", proc->incomplete);
     if (proc->pid)
         INT(p, "pid", proc->pid);
     INT(p, "uid", proc->uid);
@@ -220,17 +224,22 @@ static char *put_filesystem(char *p, const struct st_event *ev)
     p = put_access(KEY(p, "access"), fs->access);
     BOOL(p, "blocked", fs->blocked);
     p = count(p, ev);
+    FLAG(p, "deleted", fs->program.deleted);
     if (known)
         p = put_id(KEY(p, "dev"), fs->dev);
     p = first_time(p, ev);
     if (known)
         p = put_id(KEY(p, "ino"), fs->ino);
     p = last_time(p, ev);
+    FLAG(p, "memfd", fs->program.memfd);
+    FLAG(p, "new", fs->program.is_new);
     WORD(p, "op", st_fs_op_name(fs->op));
     STR(p, "path", fs->path);
     p = process(p, ev);
+    STR(p, "sha256", fs->program.sha256);
     INT(p, "size", fs->size);
     STR(p, "target", fs->target);
+    FLAG(p, "unhashed", fs->program.unhashed);
     return END(p);
 }
 
@@ -296,21 +305,28 @@ static char *put_process_event(char *p, const struct st_event *ev)
     const struct st_ev_process *proc = &ev->proc;
 
     BEGIN(p);
+    p = argv_members(p, proc->argv);
     BOOL(p, "blocked", proc->blocked);
     INT(p, "children", proc->children);
     p = count(p, ev);
+    FLAG(p, "deleted", proc->program.deleted);
     INT(p, "depth", proc->depth);
     INT(p, "exit_code", proc->exit_code);
     INT(p, "exit_signal", proc->exit_signal);
     p = first_time(p, ev);
     INT(p, "forks", proc->forks);
+    FLAG(p, "incomplete", proc->incomplete);
     STR(p, "interpreter", proc->interpreter);
     p = last_time(p, ev);
+    FLAG(p, "memfd", proc->program.memfd);
+    FLAG(p, "new", proc->program.is_new);
     WORD(p, "op", st_proc_op_name(proc->op));
     STR(p, "path", proc->path);
     p = process(p, ev);
     INT(p, "processes", proc->processes);
-    STR(p, "sha256", proc->sha256);
+    STR(p, "sha256", proc->program.sha256);
+    STR(p, "target", proc->target);
+    FLAG(p, "unhashed", proc->program.unhashed);
     return END(p);
 }
 

@@ -70,12 +70,14 @@ size_t st_payload_bound(const struct st_event *ev)
     if (ev->process.present)
         n += bound_process(&ev->process);
     switch (ev->type) {
-    case ST_EV_FILESYSTEM: return n + bound_str(ev->fs.path) + bound_str(ev->fs.target);
+    case ST_EV_FILESYSTEM:
+        return n + bound_str(ev->fs.path) + bound_str(ev->fs.target) + bound_str(ev->fs.program.sha256);
     case ST_EV_NETWORK_EGRESS:
     case ST_EV_NETWORK_INGRESS: return n + bound_str(ev->net.host);
     case ST_EV_DNS_QUERY: return n + bound_dns(&ev->dns);
     case ST_EV_PROCESS:
-        return n + bound_str(ev->proc.path) + bound_str(ev->proc.interpreter) + bound_str(ev->proc.sha256);
+        return n + bound_str(ev->proc.path) + bound_str(ev->proc.interpreter) + bound_str(ev->proc.target) +
+               bound_str(ev->proc.argv) + bound_str(ev->proc.program.sha256);
     case ST_EV_SYSCALL: return n + bound_str(ev->sys.args) + bound_str(ev->sys.name);
     case ST_EV_LIFECYCLE:
     case ST_EV_FILESYSTEM_SUMMARY:

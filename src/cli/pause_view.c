@@ -39,25 +39,6 @@ static void end_line(const struct block *b)
     st_buf_addc(b->out, '\n');
 }
 
-/* NUL-separated words, as a person would type them, cut. */
-static void show_argv(struct st_buf *out, struct st_str argv)
-{
-    size_t start = out->len;
-
-    for (size_t i = 0; i < argv.len && out->len - start < ARGV_SHOWN;) {
-        size_t len = strnlen(argv.p + i, argv.len - i);
-
-        if (i)
-            st_buf_addc(out, ' ');
-        if (len == 0)
-            st_buf_adds(out, "''");
-        st_show_text(out, (struct st_str){.p = argv.p + i, .len = len > ARGV_SHOWN ? ARGV_SHOWN : len});
-        i += len + 1;
-    }
-    if (out->len - start >= ARGV_SHOWN)
-        st_buf_adds(out, " …");
-}
-
 static void show_process(const struct block *b, const struct st_process *p)
 {
     label(b, "who");
@@ -72,7 +53,7 @@ static void show_process(const struct block *b, const struct st_process *p)
     end_line(b);
     if (p->argv.p && p->argv.len) {
         label(b, "command");
-        show_argv(b->out, p->argv);
+        st_show_argv(b->out, p->argv, ARGV_SHOWN);
         end_line(b);
     }
     if (p->n_ancestry) {
@@ -86,6 +67,20 @@ static void show_process(const struct block *b, const struct st_process *p)
         }
         end_line(b);
     }
+}
+
+/* Of a file that is to be executed: for who wants to know what it is, and for a rule that allows it. */
+static void show_hash(const struct block *b, const struct st_decoded *d)
+{
+    const struct st_str *sha256 = d->ev.type == ST_EV_PROCESS      ? &d->ev.proc.program.sha256
+                                  : d->ev.type == ST_EV_FILESYSTEM ? &d->ev.fs.program.sha256
+                                                                   : NULL;
+
+    if (!sha256 || !sha256->p)
+        return;
+    label(b, "sha256");
+    st_show_text(b->out, *sha256);
+    end_line(b);
 }
 
 static void show_rule(const struct block *b, const struct st_pause_view *v)
@@ -168,6 +163,7 @@ void st_pause_show(struct st_buf *out, const struct st_pause_view *v, bool color
         label(&b, "what");
         st_show_subject(out, v->event);
         end_line(&b);
+        show_hash(&b, v->event);
         if (v->event->ev.process.present)
             show_process(&b, &v->event->ev.process);
         show_rule(&b, v);

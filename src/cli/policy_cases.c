@@ -89,13 +89,14 @@ static bool has_rule(const struct st_policy *p, const char *id, struct st_sugges
     size_t n = st_policy_rules(p, &rules);
 
     st_suggest_offer(best, id, "none");
-    st_suggest_offer(best, id, "process_limits");
+    for (size_t i = 0; st_policy_reserved(i); i++)
+        st_suggest_offer(best, id, st_policy_reserved(i));
     for (size_t i = 0; i < n; i++) {
         if (strcmp(rules[i].id, id) == 0)
             return true;
         st_suggest_offer(best, id, rules[i].id);
     }
-    return strcmp(id, "none") == 0 || strcmp(id, "process_limits") == 0;
+    return strcmp(id, "none") == 0 || st_policy_reserved_id(id);
 }
 
 /* What can't come out is a mistake of the case, not of the policy. */

@@ -74,6 +74,7 @@ static void compare_settings(struct difference *d, const struct st_policy *a, co
     const struct st_policy_defaults *x = st_policy_defaults(a), *y = st_policy_defaults(b);
     const struct st_process_limits *l = st_policy_process_limits(a), *m = st_policy_process_limits(b);
     const struct st_pause_policy *s = st_policy_pause(a), *t = st_policy_pause(b);
+    const struct st_exec_of *e = st_policy_exec_of(a), *f = st_policy_exec_of(b);
     st_auto_buf scope_a = ST_BUF_INIT, scope_b = ST_BUF_INIT;
 
     add_scope(&scope_a, a);
@@ -96,6 +97,9 @@ static void compare_settings(struct difference *d, const struct st_policy *a, co
     compare_number(d, "max_processes", l->max_processes, m->max_processes);
     compare_number(d, "max_forks_per_second", l->max_forks, m->max_forks);
     compare(d, "limits before", l->before ? "true" : "false", m->before ? "true" : "false");
+    compare(d, "exec_of_new", st_result_name(e->new_file), st_result_name(f->new_file));
+    compare(d, "exec_of_deleted", st_result_name(e->deleted), st_result_name(f->deleted));
+    compare(d, "exec_of_memfd", st_result_name(e->memfd), st_result_name(f->memfd));
     for (unsigned i = ST_SEV_LOW; i <= ST_SEV_CRITICAL; i++)
         compare(d, st_severity_name((enum st_severity)i),
                 st_response_name(st_policy_on_violation(a, (enum st_severity)i)),

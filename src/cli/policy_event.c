@@ -144,6 +144,31 @@ static int make_flow(struct maker *m, enum st_event_word word)
     return number(bytes, ST_UNKNOWN, &net->bytes_sent, m->err);
 }
 
+/* An option without a value, or a member of a case that is true or false. */
+static int flag(const struct maker *m, enum st_event_word word, bool *out)
+{
+    const char *text = value(m, word);
+
+    if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+        return st_fail(m->err, EINVAL, "%s is true or false", words[word].name);
+    *out = text && text[0] == 't';
+    return 0;
+}
+
+static int make_program(struct maker *m, struct st_program *program)
+{
+    const char *sha256 = value(m, ST_WORD_SHA256);
+    const char *digits = sha256 && strncmp(sha256, "sha256:", 7) == 0 ? sha256 + 7 : sha256;
+
+    if (digits && (strlen(digits) != 64 || strspn(digits, "0123456789abcdefABCDEF") != 64))
+        return st_fail(m->err, EINVAL, "`%.80s` is no SHA-256; write 64 hex digits", sha256);
+    program->sha256 = st_str(digits);
+    return flag(m, ST_WORD_NEW, &program->is_new) < 0 || flag(m, ST_WORD_DELETED, &program->deleted) < 0 ||
+                   flag(m, ST_WORD_MEMFD, &program->memfd) < 0
+               ? -EINVAL
+               : 0;
+}
+
 static int make_process(struct maker *m)
 {
     struct st_ev_process *proc = &m->e->proc;
@@ -152,7 +177,8 @@ static int make_process(struct maker *m)
     proc->op = ST_PROC_EXEC;
     proc->path = st_str(m->w->values[ST_WORD_EXEC]);
     proc->exit_code = proc->exit_signal = ST_UNKNOWN;
-    if (number(value(m, ST_WORD_DEPTH), ST_UNKNOWN, &proc->depth, m->err) < 0 ||
+    if (make_program(m, &proc->program) < 0 ||
+        number(value(m, ST_WORD_DEPTH), ST_UNKNOWN, &proc->depth, m->err) < 0 ||
         number(value(m, ST_WORD_CHILDREN), ST_UNKNOWN, &proc->children, m->err) < 0 ||
         number(value(m, ST_WORD_PROCESSES), ST_UNKNOWN, &proc->processes, m->err) < 0)
         return -EINVAL;
@@ -235,6 +261,10 @@ int st_event_from_words(const struct st_event_words *w, struct st_event_room *ro
     case ST_WORD_CHILDREN:
     case ST_WORD_PROCESSES:
     case ST_WORD_FORKS:
+    case ST_WORD_SHA256:
+    case ST_WORD_NEW:
+    case ST_WORD_DELETED:
+    case ST_WORD_MEMFD:
     case ST_WORD_UID:
     case ST_WORD_EXE:
     case ST_WORD_COMM:

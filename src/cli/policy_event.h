@@ -29,6 +29,10 @@
     W(CHILDREN, "children", "N", "--exec: of one process", 1u << ST_WORD_EXEC)                               \
     W(PROCESSES, "processes", "N", "--exec: at once", 1u << ST_WORD_EXEC)                                    \
     W(FORKS, "forks", "N", "--exec: processes begun within a second", 1u << ST_WORD_EXEC)                    \
+    W(SHA256, "sha256", "HEX", "--exec: of the file", 1u << ST_WORD_EXEC)                                    \
+    W(NEW, "new", NULL, "--exec: it was made or changed in this run", 1u << ST_WORD_EXEC)                    \
+    W(DELETED, "deleted", NULL, "--exec: it has no name any more", 1u << ST_WORD_EXEC)                       \
+    W(MEMFD, "memfd", NULL, "--exec: it is in memory only", 1u << ST_WORD_EXEC)                              \
     W(UID, "uid", "N", "who does it", ~0u)                                                                   \
     W(EXE, "exe", "PATH", "the program that does it", ~0u)                                                   \
     W(COMM, "comm", "NAME", "and how it calls itself", ~0u)

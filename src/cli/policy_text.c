@@ -22,6 +22,16 @@ static void add_list(struct st_buf *out, const char *key, const char *const *ite
     st_buf_addc(out, ']');
 }
 
+static void add_programs(struct st_buf *out, const struct st_rule *rule)
+{
+    st_buf_adds(out, ", exec: [");
+    for (size_t i = 0; i < rule->n_paths; i++)
+        st_buf_addf(out, "%s%s", i ? ", " : "", rule->paths[i]);
+    for (size_t i = 0; i < rule->n_hashes; i++)
+        st_buf_addf(out, "%ssha256:%s", i + rule->n_paths ? ", " : "", rule->hashes[i]);
+    st_buf_addc(out, ']');
+}
+
 static void add_access(struct st_buf *out, unsigned access)
 {
     unsigned n = 0;
@@ -131,7 +141,7 @@ void st_rule_text(const struct st_rule *rule, struct st_buf *out)
         add_list(out, "paths", rule->paths, rule->n_paths);
         add_access(out, rule->access);
         break;
-    case ST_RULE_PROCESS: add_list(out, "exec", rule->paths, rule->n_paths); break;
+    case ST_RULE_PROCESS: add_programs(out, rule); break;
     case ST_RULE_EGRESS:
     case ST_RULE_INGRESS: add_dests(out, rule); break;
     case ST_RULE_DNS:
@@ -165,6 +175,7 @@ static void show_settings(const struct st_policy *p)
     const struct st_policy_defaults *d = st_policy_defaults(p);
     const struct st_process_limits *l = st_policy_process_limits(p);
     const struct st_pause_policy *pause = st_policy_pause(p);
+    const struct st_exec_of *of = st_policy_exec_of(p);
     char timeout[ST_DURATION_SIZE], fold[ST_DURATION_SIZE];
     const char *const *list;
     size_t n;
@@ -195,6 +206,8 @@ static void show_settings(const struct st_policy *p)
     put_limit("processes", l->max_processes);
     put_limit("forks a second", l->max_forks);
     printf("%s", l->before ? ", decided before" : "");
+    printf("\nexec of       new %s, deleted %s, memfd %s", st_result_name(of->new_file),
+           st_result_name(of->deleted), st_result_name(of->memfd));
     printf("\non violation ");
     for (unsigned s = ST_SEV_LOW; s <= ST_SEV_CRITICAL; s++)
         printf(" %s %s", st_severity_name((enum st_severity)s),

@@ -228,6 +228,8 @@ static void add_refused(struct st_report *r, const struct st_decoded *d, uint64_
     st_buf_addf(&key, "%s\t", st_show_outcome(&d->verdict));
     if (d->known_type && d->ev.type == ST_EV_DNS_QUERY)
         once.ev.dns.n_answers = 0;
+    if (d->known_type && d->ev.type == ST_EV_PROCESS)
+        once.ev.proc.argv = (struct st_str){0};
     if (d->known_type && (d->ev.type == ST_EV_NETWORK_EGRESS || d->ev.type == ST_EV_NETWORK_INGRESS)) {
         st_buf_adds(&key, d->ev.type == ST_EV_NETWORK_EGRESS ? "connect to " : "connection from ");
         show_far_end(&key, d); /* without what differs each time: bytes, one of its addresses */

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#define ARGV_SHOWN 200
+
 void st_show_text(struct st_buf *out, struct st_str s)
 {
     if (s.p)
@@ -33,6 +35,31 @@ const char *st_show_outcome(const struct st_verdict *v)
     return st_result_name(v->result);
 }
 
+void st_show_argv(struct st_buf *out, struct st_str argv, size_t most)
+{
+    size_t start = out->len;
+
+    for (size_t i = 0; i < argv.len && out->len - start < most;) {
+        size_t len = strnlen(argv.p + i, argv.len - i);
+
+        if (i)
+            st_buf_addc(out, ' ');
+        if (len == 0)
+            st_buf_adds(out, "''");
+        st_show_text(out, (struct st_str){.p = argv.p + i, .len = len > most ? most : len});
+        i += len + 1;
+    }
+    if (out->len - start >= most)
+        st_buf_adds(out, " …");
+}
+
+/* What is odd about the file that is executed. */
+static void show_program(struct st_buf *out, const struct st_program *p)
+{
+    st_buf_adds(out, p->memfd ? ", in memory only" : p->deleted ? ", deleted" : "");
+    st_buf_adds(out, p->is_new ? ", new in this run" : "");
+}
+
 static void show_filesystem(struct st_buf *out, const struct st_decoded *d)
 {
     const struct st_ev_filesystem *fs = &d->ev.fs;
@@ -53,6 +80,8 @@ static void show_filesystem(struct st_buf *out, const struct st_decoded *d)
         st_buf_adds(out, " -> ");
         st_show_text(out, fs->target);
     }
+    if (fs->op == ST_FS_EXEC)
+        show_program(out, &fs->program);
 }
 
 static void show_addr(struct st_buf *out, const struct st_addr *addr, bool brackets)
@@ -116,6 +145,16 @@ static void show_process(struct st_buf *out, const struct st_decoded *d)
         st_buf_addc(out, ' ');
         st_show_text(out, p->path);
     }
+    if (p->argv.p) {
+        st_buf_adds(out, " [");
+        st_show_argv(out, p->argv, ARGV_SHOWN);
+        st_buf_addc(out, ']');
+    }
+    if (p->interpreter.p) {
+        st_buf_adds(out, " by ");
+        st_show_text(out, p->interpreter);
+    }
+    show_program(out, &p->program);
     if (p->op == ST_PROC_EXIT && p->exit_code != ST_UNKNOWN)
         st_buf_addf(out, " code %lld", (long long)p->exit_code);
     if (p->op == ST_PROC_EXIT && p->exit_signal != ST_UNKNOWN)

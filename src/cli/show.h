@@ -21,5 +21,8 @@ const char *st_show_outcome(const struct st_verdict *v);
 /* 1.5 kB */
 void st_show_bytes(struct st_buf *out, uint64_t bytes);
 
+/* NUL-separated words, as a person would type them, cut at about so many bytes. */
+void st_show_argv(struct st_buf *out, struct st_str argv, size_t most);
+
 /* A text that others chose. */
 void st_show_text(struct st_buf *out, struct st_str s);

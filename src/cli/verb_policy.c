@@ -204,7 +204,7 @@ static int dispatch(struct policy_cmd *c, int argc, char **args)
 static void take_option(struct policy_cmd *c, int index, const char *value)
 {
     if (index < ST_EVENT_WORDS)
-        c->words.values[index] = value;
+        c->words.values[index] = value ? value : "true"; /* one that takes none */
     else if (index == OPT_TRACE)
         c->trace = value;
     else if (index == OPT_EXPECT)

@@ -73,13 +73,23 @@ enum st_fs_op {
 #define ST_ACCESS_ATTRIB 32u
 #define ST_ACCESS_ALL 63u
 
+/* What is known of a file that is to be executed, besides its name. */
+struct st_program {
+    struct st_str sha256; /* hex; p NULL: not asked for, or not to be had */
+    bool is_new;          /* made or changed since the container started */
+    bool deleted;         /* it has no name any more */
+    bool memfd;           /* it never had one */
+    bool unhashed;        /* its hash was wanted, and could not be had: too large, or being written */
+};
+
 struct st_ev_filesystem {
     enum st_fs_op op;
     unsigned access;
-    struct st_str path;   /* container's view, absolute, normal form */
-    struct st_str target; /* rename, link */
-    int64_t size;         /* ST_UNKNOWN */
-    uint64_t dev, ino;    /* 0, 0: unknown */
+    struct st_str path;        /* container's view, absolute, normal form */
+    struct st_str target;      /* rename, link */
+    int64_t size;              /* ST_UNKNOWN */
+    uint64_t dev, ino;         /* 0, 0: unknown */
+    struct st_program program; /* exec */
     bool blocked;
 };
 
@@ -111,7 +121,12 @@ enum st_proc_op { ST_PROC_EXEC, ST_PROC_FORK_LIMIT, ST_PROC_DEPTH_LIMIT, ST_PROC
 
 struct st_ev_process {
     enum st_proc_op op;
-    struct st_str path, interpreter, sha256;
+    struct st_str path, interpreter;
+    struct st_str
+        target;         /* exec: the name by which it was reached, where path is another of the same object */
+    struct st_str argv; /* exec: of the new image; as st_process.argv */
+    bool incomplete;    /* exec: argv could not be read to its end */
+    struct st_program program;
     int64_t depth, children, processes, forks, exit_code,
         exit_signal; /* ST_UNKNOWN; forks: of the last second */
     bool blocked;

@@ -28,6 +28,7 @@ static void visit_event(struct st_event *ev, struct st_ancestor *ancestry, struc
     case ST_EV_FILESYSTEM:
         visit(&ev->fs.path, ctx);
         visit(&ev->fs.target, ctx);
+        visit(&ev->fs.program.sha256, ctx);
         return;
     case ST_EV_NETWORK_EGRESS:
     case ST_EV_NETWORK_INGRESS: visit(&ev->net.host, ctx); return;
@@ -39,7 +40,9 @@ static void visit_event(struct st_event *ev, struct st_ancestor *ancestry, struc
     case ST_EV_PROCESS:
         visit(&ev->proc.path, ctx);
         visit(&ev->proc.interpreter, ctx);
-        visit(&ev->proc.sha256, ctx);
+        visit(&ev->proc.target, ctx);
+        visit(&ev->proc.argv, ctx);
+        visit(&ev->proc.program.sha256, ctx);
         return;
     case ST_EV_SYSCALL:
         visit(&ev->sys.name, ctx);

@@ -9,6 +9,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -32,6 +33,9 @@ static int drop_capabilities(bool worker, bool network, struct st_error *err)
         return st_fail(err, EPERM, "set of capabilities");
     /* Paths that the container is about to use are walked to their end, through directories of any owner. */
     if (worker && capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_DAC_READ_SEARCH) < 0)
+        return st_fail(err, EPERM, "set of capabilities");
+    /* To find out whether a file that is to be executed is being written. */
+    if (worker && capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_LEASE) < 0)
         return st_fail(err, EPERM, "set of capabilities");
     if (network && capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_NET_ADMIN) < 0)
         return st_fail(err, EPERM, "set of capabilities");
@@ -255,6 +259,9 @@ int st_confine_prepare(struct st_buf *filter, struct st_error *err)
 
 int st_confine_worker(const struct st_buf *filter, bool network, struct st_error *err)
 {
+    /* Sent where somebody opens a file for writing while we look whether anybody does. */
+    if (signal(SIGIO, SIG_IGN) == SIG_ERR)
+        return st_fail_errno(err, "ignore SIGIO");
     return confine(filter, true, network, err);
 }
 

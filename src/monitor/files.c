@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "monitor/leftover.h"
+#include "monitor/memfd.h"
 #include "sensors/access.h"
 #include "sensors/fan.h"
 
@@ -35,6 +36,16 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
 
     if (!allow && op->token && path_of(op->fd, path, sizeof(path) - 1) > 0)
         st_leftover_remove(f->pipeline->watch, (pid_t)op->token, op->fd, path);
+    st_fan_answer(f->fan, &op->fd, allow);
+}
+
+/* token: the thread that waits. */
+static void answer_exec(void *ctx, struct st_operation *op, bool allow)
+{
+    struct st_files *f = ctx;
+
+    if (allow)
+        st_execs_let(&f->execs, (pid_t)op->token, op->fd);
     st_fan_answer(f->fan, &op->fd, allow);
 }
 
@@ -112,6 +123,18 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const str
         ev.fs.access |= ST_ACCESS_CREATE;
         op->token = (uint64_t)seen->tid;
     }
+    if (seen->exec) {
+        op->answerer = answer_exec;
+        op->token = (uint64_t)seen->tid;
+        st_guards_name(&f->guards, &ev);
+        st_execs_describe(&f->execs, seen, &f->facts, st_policy_hashes(f->pipeline->policy) > 0, &ev);
+        st_pipeline_use(f->pipeline, &ev, op, seen_ns);
+        return;
+    }
+    if ((ev.fs.access & ST_ACCESS_WRITE) && st_pins_hold(&f->execs.pins, ev.fs.dev, ev.fs.ino)) {
+        st_pipeline_refuse(f->pipeline, &ev, op, "it is about to be executed, by its content");
+        return;
+    }
     judged = f->opened && st_opened_judged(f->opened, seen->tid, ev.fs.path, ev.fs.access);
     st_guards_name(&f->guards, &ev);
     /* What was judged was the name. Behind it is another object now, which is guarded? Then nothing was. */
@@ -162,10 +185,7 @@ static void take(void *ctx, const struct st_fan_event *seen)
         st_operation_answer(&op, true);
         return;
     }
-    wanted = st_access_of_thread(seen->tid, seen->exec);
-    /* The kernel reports an execution twice: as that, decided already, and as the open that it does for it.
-     */
-    if (!f->refuse_all && !seen->exec && wanted.access == ST_ACCESS_EXEC) {
+    if (!f->refuse_all && !seen->exec && st_execs_is_let(&f->execs, seen->tid, seen->fd)) {
         st_operation_answer(&op, true);
         return;
     }
@@ -182,6 +202,7 @@ static void take(void *ctx, const struct st_fan_event *seen)
         f->setup_uses++;
         st_operation_answer(&op, true);
     } else {
+        wanted = st_access_of_thread(seen->tid, seen->exec);
         judge(f, seen, &wanted, &op, seen_ns);
     }
 }
@@ -229,6 +250,7 @@ static int put_marks(struct st_files *f, const struct st_watch *w, struct st_err
     if (st_marks_put(f->fan, w->order.pid, st_fan_decide_mask(), &plan, err) < 0)
         return -err->errnum;
     describe_marks(f, &plan, w->order.rootfs);
+    st_execs_open(&f->execs, &container, w->order.rootfs);
     st_late_open(&f->late, f->pipeline, &container, &plan);
     return 0;
 }
@@ -263,5 +285,7 @@ int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w,
     }
     if (st_guards_open(&f->guards, p, w, err) < 0)
         return -err->errnum;
+    if (st_policy_exec_of(p->policy)->memfd == ST_DENY && st_policy_mode(p->policy) == ST_MODE_ENFORCE)
+        st_memfd_forbid(w->order.pid, &f->no_memfd);
     return put_marks(f, w, err);
 }

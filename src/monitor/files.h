@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "monitor/execs.h"
 #include "monitor/guards.h"
 #include "monitor/late.h"
 #include "monitor/opened.h"
@@ -29,7 +30,9 @@ struct st_files {
     ino_t runtime_ino;
     struct st_guards guards;
     struct st_late late;
-    struct st_buf watched; /* which mounts are, for people */
+    struct st_execs execs;
+    struct st_buf watched;    /* which mounts are, for people */
+    struct st_error no_memfd; /* why exec_of_memfd does not hold; errnum 0: it does, or need not */
     uint64_t host_uses, setup_uses, overflows;
     struct st_process_facts facts; /* scratch */
     char path[8192];

@@ -11,7 +11,7 @@ struct st_grant {
     enum st_event_type type;
     char *object; /* path or name */
     size_t object_len;
-    char *target; /* of a rename or link; NULL: neither */
+    char *target; /* of a rename or link, the hash of a program; NULL: neither */
     size_t target_len;
     unsigned access;
     enum st_proc_op op;
@@ -41,6 +41,29 @@ static struct st_str object_of(const struct st_event *ev)
     return (struct st_str){0};
 }
 
+/* What must be the same besides the object. */
+static struct st_str second_of(const struct st_event *ev)
+{
+    switch (ev->type) {
+    case ST_EV_FILESYSTEM: return ev->fs.op == ST_FS_EXEC ? ev->fs.program.sha256 : ev->fs.target;
+    case ST_EV_PROCESS:
+        return ev->proc.program.sha256; /* who approved one content did not approve the next */
+    case ST_EV_SYSCALL:
+    case ST_EV_DNS_QUERY:
+    case ST_EV_NETWORK_EGRESS:
+    case ST_EV_NETWORK_INGRESS:
+    case ST_EV_LIFECYCLE:
+    case ST_EV_FILESYSTEM_SUMMARY:
+    case ST_EV_SECURITY_PAUSE:
+    case ST_EV_SECURITY_RESUME:
+    case ST_EV_POLICY_CHANGE:
+    case ST_EV_SENSOR:
+    case ST_EV_CHECKPOINT:
+    case ST_EV_TYPES: break;
+    }
+    return (struct st_str){0};
+}
+
 static bool is_network(enum st_event_type type)
 {
     return type == ST_EV_NETWORK_EGRESS || type == ST_EV_NETWORK_INGRESS;
@@ -48,7 +71,7 @@ static bool is_network(enum st_event_type type)
 
 void st_grants_add(struct st_grants *g, const struct st_event *ev, const char *id)
 {
-    struct st_str object = object_of(ev);
+    struct st_str object = object_of(ev), second = second_of(ev);
     struct st_grant *grant;
 
     g->list = st_xrealloc(g->list, (g->n + 1) * sizeof(*g->list));
@@ -57,11 +80,10 @@ void st_grants_add(struct st_grants *g, const struct st_event *ev, const char *i
     grant->object = st_xmalloc(object.len + 1);
     if (object.len)
         memcpy(grant->object, object.p, object.len);
-    if (ev->type == ST_EV_FILESYSTEM) {
+    grant->target = second.p ? st_xstrndup(second.p, second.len) : NULL;
+    grant->target_len = second.len;
+    if (ev->type == ST_EV_FILESYSTEM)
         grant->access = ev->fs.access;
-        grant->target = ev->fs.target.p ? st_xstrndup(ev->fs.target.p, ev->fs.target.len) : NULL;
-        grant->target_len = ev->fs.target.len;
-    }
     if (ev->type == ST_EV_PROCESS)
         grant->op = ev->proc.op;
     if (is_network(ev->type)) {
@@ -93,8 +115,10 @@ static bool covers(const struct st_grant *grant, const struct st_event *ev, stru
     if (grant->type != ev->type || grant->object_len != object.len ||
         (object.len && memcmp(grant->object, object.p, object.len) != 0))
         return false;
+    if (!same_target(grant, second_of(ev)))
+        return false;
     if (ev->type == ST_EV_FILESYSTEM)
-        return (ev->fs.access & ~grant->access) == 0 && same_target(grant, ev->fs.target);
+        return (ev->fs.access & ~grant->access) == 0;
     if (is_network(ev->type))
         return grant->port == ev->net.port && grant->protocol == ev->net.protocol &&
                memcmp(&grant->addr, &ev->net.addr, sizeof(grant->addr)) == 0;

@@ -15,12 +15,14 @@ libmonitor_a_SOURCES = \
 	%D%/dial.c %D%/dial.h \
 	%D%/engines.c %D%/engines.h \
 	%D%/errand.c %D%/errand.h \
+	%D%/execs.c %D%/execs.h \
 	%D%/fault.h \
 	%D%/files.c %D%/files.h \
 	%D%/forks.c %D%/forks.h \
 	%D%/grants.c %D%/grants.h \
 	%D%/guards.c %D%/guards.h \
 	%D%/hands.c %D%/hands.h \
+	%D%/hashes.c %D%/hashes.h \
 	%D%/home.c %D%/home.h \
 	%D%/inquiry.h \
 	%D%/keeper.c %D%/keeper.h \
@@ -29,6 +31,7 @@ libmonitor_a_SOURCES = \
 	%D%/leftover.c %D%/leftover.h \
 	%D%/link.c %D%/link.h \
 	%D%/loop.c %D%/loop.h \
+	%D%/memfd.c %D%/memfd.h \
 	%D%/mutations.c %D%/mutations.h \
 	%D%/netkernel.c %D%/netkernel.h \
 	%D%/netshare.c %D%/netshare.h \
@@ -52,6 +55,7 @@ libmonitor_a_SOURCES = \
 	%D%/peer.c %D%/peer.h \
 	%D%/performers.c %D%/performers.h \
 	%D%/perform.c \
+	%D%/pins.c %D%/pins.h \
 	%D%/pipeline.c %D%/pipeline.h %D%/pipeline_private.h \
 	%D%/pipeline_decide.c \
 	%D%/reach.c %D%/reach.h \

@@ -151,6 +151,16 @@ static int record_no_bus(struct st_worker *w, struct st_error *err)
                             err);
 }
 
+/* An old kernel, or a pid namespace that is not the container's own: said, and gone on. */
+static int record_no_memfd(struct st_worker *w, struct st_error *err)
+{
+    st_auto_buf payload = ST_BUF_INIT;
+
+    st_record_sensor(&payload, "exec_of_memfd", "degraded", w->files.no_memfd.msg);
+    return st_pipeline_note(&w->pipeline, ST_EV_SENSOR, ST_TIER_DERIVED, payload.data, payload.len, false,
+                            err);
+}
+
 static const char *network_state(const struct st_network *n)
 {
     if (!n->on)
@@ -233,6 +243,8 @@ int st_worker_record_start(struct st_worker *w, struct st_error *err)
                          err) < 0)
         return -err->errnum;
     if (w->bus.off[0] && record_no_bus(w, err) < 0)
+        return -err->errnum;
+    if (w->files.no_memfd.errnum && record_no_memfd(w, err) < 0)
         return -err->errnum;
     return recall_approvals(w, err);
 }

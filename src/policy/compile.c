@@ -48,6 +48,15 @@ static void add_paths(struct st_policy *p, uint32_t index)
     }
 }
 
+static void add_programs(struct st_policy *p, uint32_t index)
+{
+    const struct st_rule *rule = &p->rules[index];
+
+    add_paths(p, index);
+    for (size_t i = 0; i < rule->n_hashes; i++)
+        st_hashmatch_add(&p->hashes, rule->hashes[i], index, rule->action == ST_DENY);
+}
+
 static void add_dest(struct netmatch *m, const struct st_destination *d, uint32_t index, uint32_t at)
 {
     struct net_ref ref = {index, at, d->n_ports == 0 && d->protocol == 0};
@@ -196,6 +205,7 @@ void st_policy_build(struct st_policy *p)
 
     append_scope(p);
     p->paths = st_pathmatch_new();
+    st_hashmatch_init(&p->hashes);
     p->egress = st_netmatch_new();
     p->ingress = st_netmatch_new();
     p->dns = st_netmatch_new();
@@ -204,8 +214,8 @@ void st_policy_build(struct st_policy *p)
     p->brief = st_xcalloc(all + 1, sizeof(*p->brief));
     for (uint32_t i = 0; i < all; i++) {
         switch (p->rules[i].type) {
-        case ST_RULE_FILESYSTEM:
-        case ST_RULE_PROCESS: add_paths(p, i); break;
+        case ST_RULE_FILESYSTEM: add_paths(p, i); break;
+        case ST_RULE_PROCESS: add_programs(p, i); break;
         case ST_RULE_EGRESS: p->rules[i].slot = p->n_totals++; __attribute__((fallthrough));
         case ST_RULE_INGRESS: add_network(p, i); break;
         case ST_RULE_DNS:
@@ -222,6 +232,7 @@ void st_policy_build(struct st_policy *p)
     for (size_t i = 0; i < all; i++)
         p->brief[i] = brief_of(p, i);
     st_pathmatch_finish(p->paths);
+    st_hashmatch_finish(&p->hashes);
     st_netmatch_finish(p->egress);
     st_netmatch_finish(p->ingress);
     st_netmatch_finish(p->dns);
@@ -238,6 +249,7 @@ void st_policy_unbuild(struct st_policy *p)
             free_condition(&rule->sequence.steps[step]);
     }
     st_pathmatch_free(p->paths);
+    st_hashmatch_free(&p->hashes);
     st_netmatch_free(p->egress);
     st_netmatch_free(p->ingress);
     st_netmatch_free(p->dns);

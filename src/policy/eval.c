@@ -74,11 +74,34 @@ static struct outcome judge_event(struct judge *j)
     return st_judge_network(j);
 }
 
+/* What is by a setting has that for a rule. */
+static struct st_str setting_of(enum why why)
+{
+    switch (why) {
+    case WHY_DEPTH:
+    case WHY_CHILDREN:
+    case WHY_PROCESSES:
+    case WHY_FORKS: return ST_STR_LIT("process_limits");
+    case WHY_NEW: return ST_STR_LIT("exec_of_new");
+    case WHY_DELETED: return ST_STR_LIT("exec_of_deleted");
+    case WHY_MEMFD: return ST_STR_LIT("exec_of_memfd");
+    case WHY_RULE:
+    case WHY_DEFAULT:
+    case WHY_METADATA:
+    case WHY_PER_CALL:
+    case WHY_TOTAL:
+    case WHY_THRESHOLD:
+    case WHY_SEQUENCE:
+    case WHY_UNHASHED:
+    case WHY_BAD_PATH:
+    case WHY_NOT_JUDGED: break;
+    }
+    return (struct st_str){NULL, 0};
+}
+
 static void give_verdict(struct judge *j, const struct outcome *o, struct st_verdict *v)
 {
     const struct rule_brief *rule = o->rule < j->p->n_rules ? &j->p->brief[o->rule] : NULL;
-    bool limit =
-        o->why == WHY_DEPTH || o->why == WHY_CHILDREN || o->why == WHY_PROCESSES || o->why == WHY_FORKS;
     bool record_only = j->p->settings.mode == ST_MODE_AUDIT || (rule && rule->audit_only);
 
     *v = (struct st_verdict){
@@ -86,9 +109,7 @@ static void give_verdict(struct judge *j, const struct outcome *o, struct st_ver
         .severity = o->severity,
         .response = o->result == ST_ALLOW || record_only ? ST_RESPOND_RECORD
                                                          : j->p->settings.on_violation[o->severity],
-        .rule = rule    ? rule->id
-                : limit ? ST_STR_LIT("process_limits")
-                        : (struct st_str){NULL, 0},
+        .rule = rule ? rule->id : setting_of(o->why),
         .reason = st_reason_for(j, o),
         .policy_sha256 = j->p->sha256,
     };

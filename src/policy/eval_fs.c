@@ -1,4 +1,4 @@
-/* eval_fs: paths: filesystem events, programs that are run, process limits. */
+/* eval_fs: paths: filesystem events. */
 #include "policy/judge.h"
 
 #include "base/json.h"
@@ -89,7 +89,10 @@ struct outcome st_judge_filesystem(struct judge *j)
 
     if (access == 0 || fs->op == ST_FS_LINK || fs->op == ST_FS_RENAME)
         access |= access_of_op(fs->op);
-    o = st_judge_path(j, fs->path, access);
+    if (access == ST_ACCESS_EXEC)
+        o = st_judge_program(j, fs->path, &fs->program);
+    else
+        o = st_judge_path(j, fs->path, access);
     if (fs->target.p) /* what stands there is written over */
         o = st_worse_outcome(o, st_judge_path(j, fs->target, ST_ACCESS_CREATE | ST_ACCESS_WRITE));
     return o;
@@ -143,45 +146,4 @@ struct outcome st_judge_summary(struct judge *j)
     for (size_t i = 0; i < N_OF(lists); i++)
         judge_list(j, st_json_get(st_json_root(doc), lists[i].key), lists[i].op, &all);
     return all;
-}
-
-/* ---- processes ---- */
-
-static struct outcome over_limit(enum why why, int64_t value, int64_t limit)
-{
-    return (struct outcome){.result = ST_DENY,
-                            .severity = ST_SEV_HIGH,
-                            .rule = NO_RULE,
-                            .why = why,
-                            .value = (double)value,
-                            .limit = (double)limit};
-}
-
-static bool is_over(int64_t value, int64_t limit)
-{
-    return value != ST_UNKNOWN && limit != ST_UNKNOWN && value > limit;
-}
-
-struct outcome st_judge_process(struct judge *j)
-{
-    const struct st_process_limits *max = &j->p->settings.limits;
-    const struct st_ev_process *proc = &j->e->proc;
-    struct outcome o = st_outcome_of(j, NO_RULE, ST_ALLOW);
-
-    if (proc->op == ST_PROC_EXIT)
-        return o; /* an end is nothing that could be refused */
-    if (proc->op == ST_PROC_EXEC) {
-        o = st_judge_path(j, proc->path, ST_ACCESS_EXEC);
-        if (proc->interpreter.p)
-            o = st_worse_outcome(o, st_judge_path(j, proc->interpreter, ST_ACCESS_EXEC));
-    }
-    if (is_over(proc->depth, max->max_depth))
-        o = st_worse_outcome(o, over_limit(WHY_DEPTH, proc->depth, max->max_depth));
-    if (is_over(proc->children, max->max_children))
-        o = st_worse_outcome(o, over_limit(WHY_CHILDREN, proc->children, max->max_children));
-    if (is_over(proc->processes, max->max_processes))
-        o = st_worse_outcome(o, over_limit(WHY_PROCESSES, proc->processes, max->max_processes));
-    if (is_over(proc->forks, max->max_forks))
-        o = st_worse_outcome(o, over_limit(WHY_FORKS, proc->forks, max->max_forks));
-    return o;
 }

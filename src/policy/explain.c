@@ -81,8 +81,11 @@ static void add_nothing(struct st_buf *out, const struct st_rule *rule, const st
         return;
     }
     switch (rule->type) {
-    case ST_RULE_FILESYSTEM:
-    case ST_RULE_PROCESS: st_buf_adds(out, "none of its paths matches"); return;
+    case ST_RULE_FILESYSTEM: st_buf_adds(out, "none of its paths matches"); return;
+    case ST_RULE_PROCESS:
+        st_buf_adds(out,
+                    rule->n_hashes ? "none of its paths and hashes matches" : "none of its paths matches");
+        return;
     case ST_RULE_EGRESS:
         if (e->type == ST_EV_DNS_QUERY)
             st_buf_adds(out, "none of its hosts is this name");

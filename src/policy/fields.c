@@ -153,6 +153,20 @@ static void get_qtype(const struct st_event *e, struct field_value *v)
         set_int(v, e->dns.qtype);
 }
 
+static void get_interpreter(const struct st_event *e, struct field_value *v)
+{
+    if (e->type == ST_EV_PROCESS)
+        set_str(v, e->proc.interpreter);
+}
+
+static void get_sha256(const struct st_event *e, struct field_value *v)
+{
+    if (e->type == ST_EV_PROCESS)
+        set_str(v, e->proc.program.sha256);
+    else if (e->type == ST_EV_FILESYSTEM)
+        set_str(v, e->fs.program.sha256);
+}
+
 static void get_depth(const struct st_event *e, struct field_value *v)
 {
     if (e->type == ST_EV_PROCESS)
@@ -230,6 +244,8 @@ static const struct field {
     {"bytes_received", get_bytes_received, NUMBER},
     {"name", get_name, HOST},
     {"qtype", get_qtype, NUMBER},
+    {"interpreter", get_interpreter, PATH},
+    {"sha256", get_sha256, TEXT},
     {"depth", get_depth, NUMBER},
     {"children", get_children, NUMBER},
     {"processes", get_processes, NUMBER},

@@ -38,6 +38,10 @@ enum why {
     WHY_CHILDREN,
     WHY_PROCESSES,
     WHY_FORKS,
+    WHY_NEW,      /* made or changed since the start */
+    WHY_DELETED,  /* a file without a name */
+    WHY_MEMFD,    /* or one that never had one */
+    WHY_UNHASHED, /* a rule refuses hashes, and this file's is not known */
     WHY_BAD_PATH, /* not absolute, or longer than any path */
     WHY_NOT_JUDGED
 };
@@ -94,6 +98,7 @@ struct st_counters {
 void st_judge_generic(struct judge *j);
 
 struct outcome st_judge_path(struct judge *j, struct st_str path, unsigned access);
+struct outcome st_judge_program(struct judge *j, struct st_str path, const struct st_program *program);
 struct outcome st_judge_filesystem(struct judge *j);
 struct outcome st_judge_summary(struct judge *j);
 struct outcome st_judge_process(struct judge *j);

@@ -82,6 +82,20 @@ static void probe_paths(struct probe *pr, const struct st_rule *rule)
     }
 }
 
+/* The same content under a name that nobody else has. */
+static void probe_hashes(struct probe *pr, const struct st_rule *rule)
+{
+    for (size_t i = 0; i < rule->n_hashes && !pr->alive; i++) {
+        struct st_event e = {.type = ST_EV_FILESYSTEM};
+
+        e.fs.op = ST_FS_EXEC;
+        e.fs.path = ST_STR_LIT("/" PROBE "/" PROBE);
+        e.fs.access = ST_ACCESS_EXEC;
+        e.fs.program.sha256 = st_str(rule->hashes[i]);
+        ask(pr, &e);
+    }
+}
+
 static void ask_flow(struct probe *pr, const struct st_rule *rule, const struct st_destination *d,
                      struct st_event *e)
 {
@@ -160,8 +174,11 @@ static void check_rule(struct lint *l, const struct st_rule *rule)
     struct st_diag_file file = file_of(l, rule->at.file);
 
     switch (rule->type) {
-    case ST_RULE_FILESYSTEM:
-    case ST_RULE_PROCESS: probe_paths(&pr, rule); break;
+    case ST_RULE_FILESYSTEM: probe_paths(&pr, rule); break;
+    case ST_RULE_PROCESS:
+        probe_paths(&pr, rule);
+        probe_hashes(&pr, rule);
+        break;
     case ST_RULE_EGRESS:
     case ST_RULE_INGRESS: probe_dests(&pr, rule); break;
     case ST_RULE_DNS:

@@ -4,17 +4,20 @@ libpolicy_a_SOURCES = \
 	%D%/addrtree.c %D%/addrtree.h \
 	%D%/compile.c \
 	%D%/eval.c \
+	%D%/eval_exec.c \
 	%D%/eval_fs.c \
 	%D%/eval_generic.c \
 	%D%/eval_net.c \
 	%D%/explain.c \
 	%D%/fields.c %D%/fields.h \
+	%D%/hashmatch.c %D%/hashmatch.h \
 	%D%/judge.h \
 	%D%/find.c %D%/find.h \
 	%D%/lint.c %D%/lint.h \
 	%D%/load.c %D%/load.h \
 	%D%/netmatch.c %D%/netmatch.h \
 	%D%/parse.h \
+	%D%/parse_exec.c \
 	%D%/parse_match.c \
 	%D%/parse_net.c \
 	%D%/parse_paths.c \

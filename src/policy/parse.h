@@ -25,6 +25,7 @@ struct settings {
     enum st_floor floor;
     enum st_depth depth;
     struct st_process_limits limits;
+    struct st_exec_of exec_of;
     enum st_response on_violation[ST_SEV_CRITICAL + 1];
     struct st_pause_policy pause;
     int64_t fold_ms;
@@ -52,6 +53,8 @@ enum form st_parse_form(struct reader *r, const struct st_yaml_node *root);
 
 /* Pieces of rules that more than one form has. */
 void st_parse_paths(struct reader *r, const struct st_yaml_node *node, const char *const **out, size_t *n);
+void st_parse_path(struct reader *r, const struct st_yaml_node *item, const char *text);
+void st_parse_exec(struct reader *r, const struct st_yaml_node *node, struct st_rule *rule);
 void st_parse_access(struct reader *r, const struct st_yaml_node *node, unsigned *access);
 void st_parse_limits(struct reader *r, const struct st_yaml_node *node, void *settings);
 void st_parse_on_violation(struct reader *r, const struct st_yaml_node *node, void *settings);

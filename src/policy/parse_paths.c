@@ -6,6 +6,18 @@
 
 #include <string.h>
 
+void st_parse_path(struct reader *r, const struct st_yaml_node *item, const char *text)
+{
+    struct path_patterns parsed;
+    struct pattern_fault fault;
+
+    if (!st_path_pattern_parse(&r->scratch, text, &parsed, &fault))
+        complain(r, item, fault.right, "path `%.200s`: %s", text, fault.what);
+    else if (strpbrk(text, "[{") && strpbrk(text, "]}"))
+        warn(r, item, "write one pattern for each", "brackets and braces stand for themselves in a path");
+    st_arena_clear(&r->scratch);
+}
+
 void st_parse_paths(struct reader *r, const struct st_yaml_node *node, const char *const **out, size_t *n)
 {
     const char **list;
@@ -14,19 +26,9 @@ void st_parse_paths(struct reader *r, const struct st_yaml_node *node, const cha
     if (!st_is_list(r, node))
         return;
     list = st_arena_alloc(r->arena, node->count * sizeof(*list));
-    st_yaml_each (item, node) {
-        struct path_patterns parsed;
-        struct pattern_fault fault;
-
-        if (!st_take_string(r, item, &list[used]))
-            continue;
-        if (!st_path_pattern_parse(&r->scratch, list[used], &parsed, &fault))
-            complain(r, item, fault.right, "path `%.200s`: %s", list[used], fault.what);
-        else if (strpbrk(list[used], "[{") && strpbrk(list[used], "]}"))
-            warn(r, item, "write one pattern for each", "brackets and braces stand for themselves in a path");
-        st_arena_clear(&r->scratch);
-        used++;
-    }
+    st_yaml_each (item, node)
+        if (st_take_string(r, item, &list[used]))
+            st_parse_path(r, item, list[used++]);
     *out = list;
     *n = used;
 }

@@ -55,9 +55,8 @@ static void take_id(struct reader *r, const struct st_yaml_node *node, void *ctx
                      "this can't be the id of a rule");
             return;
         }
-    if (strcmp(id, "process_limits") == 0) {
-        complain(r, node, "choose another",
-                 "the id `process_limits` is taken: verdicts about the limits have it");
+    if (st_policy_reserved_id(id)) {
+        complain(r, node, "choose another", "the id `%s` is taken: verdicts about that setting have it", id);
         return;
     }
     ((struct rule_ctx *)ctx)->rule->id = id;
@@ -132,10 +131,7 @@ static void take_access(struct reader *r, const struct st_yaml_node *node, void 
 
 static void take_exec(struct reader *r, const struct st_yaml_node *node, void *ctx)
 {
-    struct st_rule *rule = ((struct rule_ctx *)ctx)->rule;
-
-    st_parse_paths(r, node, &rule->paths, &rule->n_paths);
-    rule->access = ST_ACCESS_EXEC;
+    st_parse_exec(r, node, ((struct rule_ctx *)ctx)->rule);
 }
 
 /* ---- the rest, by delegation ---- */

@@ -152,6 +152,15 @@ DECISION(take_egress, egress)
 DECISION(take_ingress, ingress)
 DECISION(take_syscall, syscall)
 
+#define EXEC_OF(fn, member)                                                                                  \
+    static void fn(struct reader *r, const struct st_yaml_node *node, void *ctx)                             \
+    {                                                                                                        \
+        take_decision(r, node, &((struct settings *)ctx)->exec_of.member);                                   \
+    }
+EXEC_OF(take_exec_of_new, new_file)
+EXEC_OF(take_exec_of_deleted, deleted)
+EXEC_OF(take_exec_of_memfd, memfd)
+
 static void take_dns(struct reader *r, const struct st_yaml_node *node, void *ctx)
 {
     ((struct settings *)ctx)->dns_default_given = true;
@@ -324,6 +333,9 @@ static const struct key own_keys[] = {
     {"floor", take_floor},
     {"depth", take_depth},
     {"process_limits", st_parse_limits},
+    {"exec_of_new", take_exec_of_new},
+    {"exec_of_deleted", take_exec_of_deleted},
+    {"exec_of_memfd", take_exec_of_memfd},
     {"on_violation", st_parse_on_violation},
     {"pause", take_pause},
     {"fold", take_fold},

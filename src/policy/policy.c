@@ -199,6 +199,31 @@ const struct st_process_limits *st_policy_process_limits(const struct st_policy 
     return &policy->settings.limits;
 }
 
+const struct st_exec_of *st_policy_exec_of(const struct st_policy *policy)
+{
+    return &policy->settings.exec_of;
+}
+
+size_t st_policy_hashes(const struct st_policy *policy)
+{
+    return policy->hashes.n;
+}
+
+const char *st_policy_reserved(size_t i)
+{
+    static const char *const ids[] = {"process_limits", "exec_of_new", "exec_of_deleted", "exec_of_memfd"};
+
+    return i < N_OF(ids) ? ids[i] : NULL;
+}
+
+bool st_policy_reserved_id(const char *id)
+{
+    for (size_t i = 0; st_policy_reserved(i); i++)
+        if (strcmp(st_policy_reserved(i), id) == 0)
+            return true;
+    return false;
+}
+
 enum st_response st_policy_on_violation(const struct st_policy *policy, enum st_severity severity)
 {
     return policy->settings.on_violation[severity];

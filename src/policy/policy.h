@@ -25,6 +25,12 @@ struct st_process_limits {
     bool before; /* decided before a process is there: whoever begins one asks */
 };
 
+/* Executions that no rule about paths can allow: of what was made or changed since the container started, of
+ * what has no name any more, of what is in memory only. */
+struct st_exec_of {
+    enum st_result new_file, deleted, memfd;
+};
+
 struct st_pause_policy {
     bool hold;
     int64_t timeout_ms; /* 0: wait for ever */
@@ -101,6 +107,13 @@ size_t st_policy_writable(const struct st_policy *policy, const char *const **tr
 enum st_floor st_policy_floor(const struct st_policy *policy);
 enum st_depth st_policy_depth(const struct st_policy *policy);
 const struct st_process_limits *st_policy_process_limits(const struct st_policy *policy);
+const struct st_exec_of *st_policy_exec_of(const struct st_policy *policy);
+/* Hashes of files that rules name: where there are none, no file need be read. */
+size_t st_policy_hashes(const struct st_policy *policy);
+/* What verdicts have for a rule that are by a setting and by none: no rule can be called that. NULL: i is
+ * behind the last. */
+const char *st_policy_reserved(size_t i);
+bool st_policy_reserved_id(const char *id);
 enum st_response st_policy_on_violation(const struct st_policy *policy, enum st_severity severity);
 const struct st_pause_policy *st_policy_pause(const struct st_policy *policy);
 int64_t st_policy_fold_ms(const struct st_policy *policy);

@@ -231,6 +231,14 @@ static void add_refusal(struct st_buf *b, const struct judge *j, const struct ou
         add_bindings(b, j, &j->p->rules[o->rule]);
 }
 
+static void add_odd(struct st_buf *b, const struct judge *j, const struct outcome *o)
+{
+    add_attempt(b, j, o);
+    st_buf_adds(b, o->why == WHY_NEW       ? ", which was made or changed in this run (exec_of_new: deny)"
+                   : o->why == WHY_DELETED ? ", which has been deleted (exec_of_deleted: deny)"
+                                           : ", which is in memory only (exec_of_memfd: deny)");
+}
+
 struct st_str st_reason_for(struct judge *j, const struct outcome *o)
 {
     struct st_buf *b = &j->c->reason;
@@ -264,6 +272,13 @@ struct st_str st_reason_for(struct judge *j, const struct outcome *o)
     case WHY_CHILDREN:
     case WHY_PROCESSES:
     case WHY_FORKS: add_limit(b, o); break;
+    case WHY_NEW:
+    case WHY_DELETED:
+    case WHY_MEMFD: add_odd(b, j, o); break;
+    case WHY_UNHASHED:
+        add_refusal(b, j, o);
+        st_buf_adds(b, " (its hash is not known: too large, or being written)");
+        break;
     case WHY_BAD_PATH:
         st_buf_adds(b, "not a path that can be judged: ");
         add_subject(b, o->subject);

@@ -89,6 +89,8 @@ struct st_rule {
     unsigned access;          /* filesystem, process: ST_ACCESS_* */
     const char *const *paths; /* filesystem, process */
     size_t n_paths;
+    const char *const *hashes; /* process: hex */
+    size_t n_hashes;
     const struct st_destination *dests; /* network */
     size_t n_dests;
     const char *const *names; /* syscall, dns_query */

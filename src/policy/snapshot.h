@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/sha256.h"
+#include "policy/hashmatch.h"
 #include "policy/load.h"
 #include "policy/netmatch.h"
 #include "policy/pathmatch.h"
@@ -34,6 +35,7 @@ struct st_policy {
     size_t n_rules;
     struct rule_brief *brief; /* one for each of them */
     struct pathmatch *paths;
+    struct hashmatch hashes;
     struct netmatch *egress, *ingress, *dns;
     struct trie syscalls;
     struct ref_list *by_syscall; /* for each node of syscalls */

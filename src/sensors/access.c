@@ -61,7 +61,7 @@ struct st_wanted st_access_of_syscall(const char *text, int exec)
 /* The kernel reports an open before the thread that does it has gone to sleep: till then its registers are
  * not to be had ("running"). It needs no more than a moment of its processor; how long that takes is up to
  * the container's share of it. */
-static bool read_registers(pid_t tid, char *text, size_t size)
+bool st_registers_read(pid_t tid, char *text, size_t size)
 {
     const struct timespec moment = {.tv_nsec = 20000};
     int64_t until = 0;
@@ -85,5 +85,5 @@ struct st_wanted st_access_of_thread(pid_t tid, int exec)
 {
     char text[256];
 
-    return st_access_of_syscall(exec || !read_registers(tid, text, sizeof(text)) ? "" : text, exec);
+    return st_access_of_syscall(exec || !st_registers_read(tid, text, sizeof(text)) ? "" : text, exec);
 }

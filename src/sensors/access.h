@@ -5,7 +5,11 @@
  * not known counts as writing. */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
+
+/* The text of /proc/TID/syscall, once the thread waits. */
+bool st_registers_read(pid_t tid, char *text, size_t size);
 
 struct st_wanted {
     unsigned access; /* ST_ACCESS_* */

@@ -7,6 +7,7 @@ libsensors_a_SOURCES = \
 	%D%/callers.c %D%/callers.h \
 	%D%/change.c %D%/change.h \
 	%D%/exposure.c %D%/exposure.h \
+	%D%/exec_call.c %D%/exec_call.h \
 	%D%/fan.c %D%/fan.h \
 	%D%/guarded.c %D%/guarded.h \
 	%D%/lifecycle.c %D%/lifecycle.h \
@@ -18,6 +19,7 @@ libsensors_a_SOURCES = \
 	%D%/process.c %D%/process.h \
 	%D%/process_cache.c %D%/process_cache.h \
 	%D%/process_stream.c %D%/process_stream.h \
+	%D%/program.c %D%/program.h \
 	%D%/raw_reply.c %D%/raw_reply.h \
 	%D%/request.c %D%/request.h \
 	%D%/resolve.c %D%/resolve.h \

@@ -11,10 +11,20 @@ tests_attack_net_SOURCES = %D%/net.c %D%/net.h %D%/net_dns.c %D%/net_hello.c %D%
 tests_attack_net_CFLAGS = $(tests_attack_attack_CFLAGS)
 tests_attack_net_LDFLAGS = $(tests_attack_attack_LDFLAGS)
 
-check_PROGRAMS += %D%/forks %D%/marker %D%/storm
+# Ways to begin a process.
+check_PROGRAMS += %D%/forks
 tests_attack_forks_SOURCES = %D%/forks.c
 tests_attack_forks_CFLAGS = $(tests_attack_attack_CFLAGS)
 tests_attack_forks_LDFLAGS = $(tests_attack_attack_LDFLAGS)
+
+# Ways to execute a file.
+check_PROGRAMS += %D%/execs
+tests_attack_execs_SOURCES = %D%/execs.c
+tests_attack_execs_CPPFLAGS = $(AM_CPPFLAGS)
+tests_attack_execs_CFLAGS = $(tests_attack_attack_CFLAGS)
+tests_attack_execs_LDFLAGS = $(tests_attack_attack_LDFLAGS)
+
+check_PROGRAMS += %D%/marker %D%/storm
 tests_attack_marker_SOURCES = %D%/marker.c
 tests_attack_marker_CFLAGS = $(tests_attack_attack_CFLAGS)
 tests_attack_marker_LDFLAGS = $(tests_attack_attack_LDFLAGS)

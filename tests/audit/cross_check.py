@@ -40,12 +40,20 @@ def some_json(r, depth=3):
     return {bytes.fromhex(text(r)).decode("utf-8", "replace"): some_json(r, depth - 1) for _ in range(r.randrange(4))}
 
 
+def argv(r):
+    return (b"".join(bytes.fromhex(text(r)) + b"\0" for _ in range(r.randrange(5))) + r.choice([b"", b"cut"])).hex()
+
+
+def program(r, spec):
+    for name in ("new", "deleted", "memfd", "unhashed"):
+        spec[name] = r.random() < 0.2
+
+
 def process(r):
     p = {}
     for name in ("comm", "exe", "cwd"):
         maybe(r, p, name, text(r))
-    maybe(r, p, "argv", (b"".join(bytes.fromhex(text(r)) + b"\0" for _ in range(r.randrange(5))) +
-                         r.choice([b"", b"cut"])).hex())
+    maybe(r, p, "argv", argv(r))
     for name in ("pid", "container_pid"):
         maybe(r, p, name, r.randrange(1 << 22))
     for name in ("uid", "gid"):
@@ -65,8 +73,9 @@ def specific(r, spec):
     if kind == "filesystem":
         spec.update(op=r.choice(["open", "exec", "create", "modify", "delete", "rename", "link", "attrib", "mount"]),
                     access=r.randrange(64), dev=r.choice([0, 2049, 2**63 + 5]), ino=r.choice([0, 131, 2**53, 2**64 - 1]))
-        for name in ("path", "target"):
+        for name in ("path", "target", "sha256"):
             maybe(r, spec, name, text(r, 12))
+        program(r, spec)
         maybe(r, spec, "size", number(r))
     elif kind.startswith("network"):
         spec.update(port=r.randrange(65536), protocol=r.randrange(256), state=r.choice(["attempt", "established", "closed"]),
@@ -81,8 +90,11 @@ def specific(r, spec):
         maybe(r, spec, "ip", address(r))
     elif kind == "process":
         spec["op"] = r.choice(["exec", "fork_limit", "depth_limit", "exit"])
-        for name in ("path", "interpreter", "sha256"):
+        for name in ("path", "interpreter", "sha256", "target"):
             maybe(r, spec, name, text(r))
+        maybe(r, spec, "argv", argv(r))
+        program(r, spec)
+        spec["incomplete"] = r.random() < 0.2
         for name in ("depth", "children", "processes", "exit_code", "exit_signal"):
             maybe(r, spec, name, number(r))
     elif kind == "syscall":

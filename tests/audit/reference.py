@@ -76,6 +76,26 @@ def raw_or_none(spec, name):
     return bytes.fromhex(spec[name]) if name in spec else None
 
 
+def put_argv(out, argv):
+    if argv is None:
+        return
+    words = argv.split(b"\0")
+    if words[-1] == b"":
+        words.pop()
+    out["argv"] = [shown(w) for w in words]
+    try:
+        argv.decode("utf-8")
+    except UnicodeDecodeError:
+        out["argv_b64"] = base64.b64encode(argv).decode()
+
+
+def put_program(out, spec):
+    put_text(out, "sha256", raw_or_none(spec, "sha256"))
+    for name in ("new", "deleted", "memfd", "unhashed"):
+        if spec.get(name):
+            out[name] = True
+
+
 def process_object(p):
     out = {}
     if p.get("ancestry"):
@@ -85,16 +105,7 @@ def process_object(p):
             put_text(item, "comm", raw_or_none(a, "comm"))
             put_text(item, "exe", raw_or_none(a, "exe"))
             out["ancestry"].append(item)
-    argv = raw_or_none(p, "argv")
-    if argv is not None:
-        words = argv.split(b"\0")
-        if words[-1] == b"":
-            words.pop()
-        out["argv"] = [shown(w) for w in words]
-        try:
-            argv.decode("utf-8")
-        except UnicodeDecodeError:
-            out["argv_b64"] = base64.b64encode(argv).decode()
+    put_argv(out, raw_or_none(p, "argv"))
     for name in ("comm", "cwd", "exe"):
         put_text(out, name, raw_or_none(p, name))
     for name in ("pid", "container_pid"):
@@ -119,6 +130,7 @@ def payload_of(spec):
         put_text(out, "path", raw_or_none(spec, "path"))
         put_text(out, "target", raw_or_none(spec, "target"))
         put_known(out, "size", clamp(spec.get("size")))
+        put_program(out, spec)
     elif kind in ("network_egress", "network_ingress"):
         end = "dst" if kind == "network_egress" else "src"
         put_text(out, end + "_host", raw_or_none(spec, "host"))
@@ -142,8 +154,12 @@ def payload_of(spec):
     elif kind == "process":
         out["op"] = spec["op"]
         out["blocked"] = spec["blocked"]
-        for name in ("path", "interpreter", "sha256"):
+        put_argv(out, raw_or_none(spec, "argv"))
+        for name in ("path", "interpreter", "target"):
             put_text(out, name, raw_or_none(spec, name))
+        put_program(out, spec)
+        if spec.get("incomplete"):
+            out["incomplete"] = True
         for name in ("depth", "children", "processes", "exit_code", "exit_signal"):
             put_known(out, name, clamp(spec.get(name)))
     elif kind == "syscall":

@@ -148,6 +148,15 @@ static void read_dns(const struct spec *s, struct st_ev_dns *dns)
         die("ip", raw(s, "ip").p);
 }
 
+static struct st_program program(const struct spec *s)
+{
+    return (struct st_program){.sha256 = bytes(s, "sha256"),
+                               .is_new = st_json_true(st_json_get(s->o, "new")),
+                               .deleted = st_json_true(st_json_get(s->o, "deleted")),
+                               .memfd = st_json_true(st_json_get(s->o, "memfd")),
+                               .unhashed = st_json_true(st_json_get(s->o, "unhashed"))};
+}
+
 static void read_specific(const struct spec *s, struct st_event *ev)
 {
     bool blocked = st_json_true(st_json_get(s->o, "blocked"));
@@ -160,6 +169,7 @@ static void read_specific(const struct spec *s, struct st_event *ev)
                                            .size = integer(s, "size", ST_UNKNOWN),
                                            .dev = large(s, "dev"),
                                            .ino = large(s, "ino"),
+                                           .program = program(s),
                                            .blocked = blocked};
     else if (ev->type == ST_EV_NETWORK_EGRESS || ev->type == ST_EV_NETWORK_INGRESS)
         read_network(s, &ev->net);
@@ -169,7 +179,10 @@ static void read_specific(const struct spec *s, struct st_event *ev)
         ev->proc = (struct st_ev_process){.op = (enum st_proc_op)named(s, "op", st_proc_op_by_name),
                                           .path = bytes(s, "path"),
                                           .interpreter = bytes(s, "interpreter"),
-                                          .sha256 = bytes(s, "sha256"),
+                                          .target = bytes(s, "target"),
+                                          .argv = bytes(s, "argv"),
+                                          .incomplete = st_json_true(st_json_get(s->o, "incomplete")),
+                                          .program = program(s),
                                           .depth = integer(s, "depth", ST_UNKNOWN),
                                           .children = integer(s, "children", ST_UNKNOWN),
                                           .processes = integer(s, "processes", ST_UNKNOWN),

@@ -19,6 +19,7 @@ extends: agent-default
 on_violation: { low: deny, medium: deny, high: deny, critical: deny }
 END
     sed 's/^name: .*/name: bare/; $a floor: off' "$WORLD/policies/refusing.yaml" >"$WORLD/policies/bare.yaml"
+    sed 's/^name: .*/name: nameless/; $a exec_of_memfd: allow\nexec_of_deleted: allow' "$WORLD/policies/refusing.yaml" >"$WORLD/policies/nameless.yaml"
     sed 's/^name: .*/name: strictly/; s/agent-default/strict/' "$WORLD/policies/refusing.yaml" >"$WORLD/policies/strictly.yaml"
     start_engines
 }
@@ -297,6 +298,7 @@ END
 }
 
 @test "a program without a name is the container too, and is recorded as what it is" {
+    configure default_policy nameless
     furnished runc box
     run_by runc box sh -c 'for as in memfd deleted; do echo plain read /etc/shadow | attack as $as reach; done' >"$NOTES/said"
     [ "$(grep -c 'plain read /etc/shadow EPERM' "$NOTES/said")" -eq 2 ]

@@ -44,3 +44,7 @@ ENGINE_UNIT_TESTS += %D%/test_sensors_callers
 tests_unit_test_sensors_callers_SOURCES = %D%/test_sensors_callers.c %D%/netns_unit.h %D%/unit.h
 tests_unit_test_sensors_callers_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_sensors_callers_LDADD = $(UNIT_LDADD_SENSORS)
+UNIT_TESTS += %D%/test_sensors_execs
+tests_unit_test_sensors_execs_SOURCES = %D%/test_sensors_execs.c %D%/unit.h
+tests_unit_test_sensors_execs_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sensors_execs_LDADD = $(UNIT_LDADD_SENSORS)

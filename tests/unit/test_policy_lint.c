@@ -1,6 +1,8 @@
 /* Warnings about what is allowed but hardly meant, and what can be put into place ahead. */
 #include "policy_unit.h"
 
+#define A_HASH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
 static const struct {
     const char *text;
     unsigned line;
@@ -36,6 +38,15 @@ static const struct {
      0, NULL},
     {HEAD "rules:\n  - { id: a, type: network_egress }\n"
           "  - { id: b, type: network_egress, destinations: [{ cidr: 10.0.0.0/8 }] }\n",
+     5, "rule `b` never decides"},
+    {HEAD "rules:\n  - { id: a, type: process, exec: ['sha256:" A_HASH "', '/x/**'] }\n"
+          "  - { id: b, type: process, exec: ['sha256:" A_HASH "', /x/y] }\n",
+     5, "rule `b` never decides anything: rule `a`"},
+    {HEAD "rules:\n  - { id: a, type: process, exec: ['/x/**'] }\n"
+          "  - { id: b, type: process, exec: ['sha256:" A_HASH "'] }\n",
+     0, NULL},
+    {HEAD "rules:\n  - { id: a, type: process, exec: ['/**'] }\n"
+          "  - { id: b, type: process, exec: ['sha256:" A_HASH "'] }\n",
      5, "rule `b` never decides"},
     {HEAD "rules:\n  - { id: a, type: syscall, names: [bpf, mount] }\n"
           "  - { id: b, type: syscall, action: deny, names: [mount] }\n",

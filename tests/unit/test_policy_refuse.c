@@ -5,6 +5,9 @@
 #define DEST(d) RULE "  - { id: r, type: network_egress, destinations: [" d "] }\n"
 #define PATHS(p) RULE "  - { id: r, type: filesystem, paths: [" p "] }\n"
 
+#define EXEC(p) RULE "  - { id: r, type: process, exec: [" p "] }\n"
+#define HASH63 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
 static const struct row {
     const char *text;
     unsigned line, column;
@@ -35,6 +38,18 @@ static const struct row {
     {HEAD "mode: a\x01\n", 3, 8, "control characters are not allowed", "take them out"},
     {HEAD "mode: \xc3\xa9\xff\n", 3, 8, "UTF-8", "save the file as UTF-8"},
     {"? [a]\n: b\n", 1, 3, "a key must be plain text", ""},
+    /* programs */
+    {EXEC("'sha256:abc'"), 4, 36, "a SHA-256 has 64 hex digits, this has 3", "sha256sum"},
+    {EXEC("/bin/sh, 'sha256:" HASH63 "'"), 4, 45, "this has 63", "64 hex digits"},
+    {EXEC("'sha256:" HASH63 "g'"), 4, 36, "`g` is no hex digit", "sha256sum"},
+    {EXEC("'sha512:" HASH63 "a'"), 4, 36, "is neither a path nor a hash", "write sha256:"},
+    {EXEC("'SHA256:" HASH63 "a'"), 4, 36, "is neither a path nor a hash", "write sha256:"},
+    {EXEC("'" HASH63 "a'"), 4, 36, "is neither a path nor a hash", "write sha256:"},
+    {EXEC("bin/sh"), 4, 36, "a path must be absolute", "begin it with /"},
+    {HEAD "exec_of_new: refuse\n", 3, 14, "`exec_of_new` can't be `refuse`", "allow or deny"},
+    {HEAD "exec_of_nwe: deny\n", 3, 1, "unknown key `exec_of_nwe`", "did you mean `exec_of_new`?"},
+    {RULE "  - { id: exec_of_new, type: process, exec: [/x] }\n", 4, 11, "the id `exec_of_new` is taken",
+     "choose another"},
     /* settings */
     {HEAD "mod: audit\n", 3, 1, "unknown key `mod` in a policy", "did you mean `mode`?"},
     {HEAD "wholly-else: 1\n", 3, 1, "unknown key `wholly-else`", "`schema_version`"},

@@ -25,7 +25,7 @@ def list_of(events):
 
 def is_of(event, path):
     """What is replaced by a rename is its target."""
-    return event["event_type"] == "filesystem" and path in (event["payload"].get("path"), event["payload"].get("target"))
+    return event["event_type"] in ("filesystem", "process") and path in (event["payload"].get("path"), event["payload"].get("target"))
 
 
 def fault(row, said, events, lenient):
@@ -63,7 +63,7 @@ def main():
     table, output = rows(sys.argv[1]), rows(sys.argv[2])
     with open(sys.argv[3], encoding="utf-8") as f:
         events = [json.loads(line) for line in f]
-    events = [e for e in events if e["event_type"] in ("filesystem", "syscall")]
+    events = [e for e in events if e["event_type"] in ("filesystem", "process", "syscall")]
     faults = 0
     if len(table) != len(output):
         print(f"{len(table)} attacks, {len(output)} answers")

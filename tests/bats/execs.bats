@@ -1,0 +1,368 @@
+#!/usr/bin/env bats
+# Executions: each is decided before it happens, and recorded with the file that the kernel runs and the
+# arguments that it gets, whatever a process calls itself.
+# shellcheck disable=SC2154,SC2016 # words of bats and the libraries; scripts that run elsewhere
+bats_require_minimum_version 1.5.0
+load lib/world
+load lib/engines
+load lib/control
+
+setup_file() {
+    make_world
+    memfd_noexec=$(cat /proc/sys/vm/memfd_noexec) # of the host: nobody changes it
+    export memfd_noexec
+    start_engines
+}
+
+teardown_file() {
+    end_engines
+    end_world
+}
+
+setup() { remember_what_is_there; }
+
+teardown() {
+    remove_all_containers
+    remove_all_docker_containers
+    remove_all_podman_containers
+    nothing_left_behind
+    rm -rf "$WORLD"/log/* "$WORLD/volumes" "$WORLD"/policies/mine.yaml
+}
+
+# policy [LINE…]: everything is allowed but for what the lines say; violations are refused.
+policy() {
+    cat >"$WORLD/policies/mine.yaml" <<END
+schema_version: "2.0"
+name: mine
+floor: off
+defaults: { filesystem: { read: allow, write: allow, exec: allow }, network_egress: allow }
+on_violation: { low: deny, medium: deny, high: ${severe:-deny}, critical: deny }
+pause: { hold: true, timeout: 0 }
+fold: { window: 0s }
+END
+    printf '%s\n' "$@" >>"$WORLD/policies/mine.yaml"
+    configure default_policy mine
+}
+
+# prepare_box ENGINE: with a program that knows many ways, in its image and in its workspace.
+prepare_box() {
+    prepare "$1" box
+    cp "$ST_BUILDDIR/tests/attack/execs" "$(workspace_of "$1" box)/execs"
+    [ "$1" != runc ] || cp "$ST_BUILDDIR/tests/attack/execs" "$(bundle_of box)/rootfs/bin/execs"
+}
+
+# box ENGINE SCRIPT: runs it to its end; what it says is in $NOTES/said, in one go.
+box() {
+    run_by "$1" box sh -c "$2" </dev/null >"$NOTES/said" 2>&1 || true
+    trace_is_complete "$(watched_id "$1" box)"
+}
+
+said() { contains "$NOTES/said" "$1" || { cat "$NOTES/said" >&2; fail "it did not say: $1"; }; }
+
+# ran FILTER: an execution that the filter describes is on the trace of the container by runc.
+ran() { trace_has "$(id_of box)" ".event_type == \"process\" and .payload.op == \"exec\" and ($1)"; }
+
+count_ran() { trace_count "$(id_of box)" ".event_type == \"process\" and .payload.op == \"exec\" and ($1)"; }
+
+@test "every execution is recorded with the kernel's path and the arguments of the new image" {
+    policy
+    prepare_box runc
+    ln -s /bin/execs "$(bundle_of box)/rootfs/bin/other-name"
+    box runc 'cd /bin; execs say first; ./other-name say "sec ond"; ../bin/execs say third'
+    said 'sec ond'
+    ran '.payload.path == "/bin/sh" and .payload.argv[0:2] == ["sh", "-c"]'
+    ran '.payload.path == "/bin/execs" and .payload.argv == ["execs", "say", "first"] and .payload.blocked == false'
+    ran '.payload.path == "/bin/execs" and .payload.argv == ["./other-name", "say", "sec ond"]'
+    ran '.payload.path == "/bin/execs" and .payload.argv == ["../bin/execs", "say", "third"]'
+    ran '.payload.path == "/bin/execs" and .payload.process.exe == "/bin/sh" and .payload.process.cwd == "/bin"'
+    [ "$(count_ran '.payload.incomplete')" -eq 0 ]
+    run ! trace_has "$(id_of box)" '.event_type == "filesystem" and .payload.path == "/bin/execs" and .payload.op == "exec"'
+}
+
+@test "whichever way it is executed, it is one record: by a directory, by an fd, by another thread" {
+    policy
+    prepare_box runc
+    box runc 'for way in at by-fd thread plain; do execs $way /bin/execs say "by $way"; done'
+    for way in at by-fd thread plain; do
+        said "$way ok"
+        [ "$(count_ran ".payload.path == \"/bin/execs\" and .payload.argv == [\"/bin/execs\", \"say\", \"by $way\"]")" -eq 1 ]
+    done
+}
+
+@test "arguments that are none, too long or not there are cut or said to be incomplete, and the kernel decides" {
+    policy
+    prepare_box runc
+    box runc 'execs no-argv /bin/execs say x; execs long-argv /bin/execs say y; execs bad-argv /bin/execs say z'
+    said 'no-argv ok'
+    said 'long-argv ok'
+    said 'bad-argv EFAULT'
+    ran '.payload.path == "/bin/execs" and .payload.argv == [] and (.payload.incomplete | not)'
+    ran '.payload.path == "/bin/execs" and (.payload.argv | length) == 3 and (.payload.argv | map(utf8bytelength + 1) | add) == 4097'
+    ran '.payload.path == "/bin/execs" and .payload.argv == ["/bin/execs"] and .payload.incomplete == true'
+}
+
+@test "a process that calls itself something else is known by its program" {
+    policy
+    prepare_box runc
+    box runc 'execs disguised /bin/execs plain /bin/execs say hello; execs disguised /proc/self/exe say myself; ln -s /bin/sh /tmp/execs; execs plain /tmp/execs -c :'
+    said 'disguised ok'
+    said myself
+    ran '.payload.path == "/bin/execs" and .payload.argv == ["/usr/sbin/sshd", "say", "myself"]'
+    ran '.payload.path == "/bin/sh" and .payload.argv == ["/tmp/execs", "-c", ":"]'
+    ran '.payload.path == "/bin/execs" and .payload.argv[0] == "/usr/sbin/sshd" and .payload.process.comm == "sshd" and .payload.process.exe == "/bin/execs"'
+    ran '.payload.argv == ["/bin/execs", "say", "hello"] and .payload.process.exe == "/bin/execs"'
+}
+
+@test "a script is one execution, with its interpreter; the interpreter is a use of its own" {
+    policy
+    prepare_box runc
+    work=$(workspace_of runc box)
+    printf '#!  \t/bin/sh -e  \necho one' >"$work/blanks"
+    printf '#!/bin/sh\r\necho two\n' >"$work/crlf"
+    printf '#!bin/sh\necho three\n' >"$work/relative"
+    printf '#!/workspace/blanks\n' >"$work/chain"
+    printf '#!/%0300d/sh\necho five\n' 0 >"$work/long"
+    printf '#!/bin/sh' >"$work/no-newline"
+    printf 'echo seven\n' >"$work/no-line"
+    chmod 755 "$work"/*
+    box runc 'cd /; for s in blanks crlf relative chain long no-newline no-line; do execs plain /workspace/$s $s; done'
+    said 'plain ENOENT'
+    ran '.payload.path == "/workspace/blanks" and .payload.interpreter == "/bin/sh" and .payload.argv == ["/workspace/blanks", "blanks"]'
+    ran '.payload.path == "/workspace/crlf" and .payload.interpreter == "/bin/sh\r"'
+    ran '.payload.path == "/workspace/relative" and .payload.interpreter == "/bin/sh"'
+    ran '.payload.path == "/workspace/chain" and .payload.interpreter == "/workspace/blanks"'
+    ran '.payload.path == "/workspace/long" and .payload.interpreter == null'
+    ran '.payload.path == "/workspace/no-newline" and .payload.interpreter == "/bin/sh"'
+    ran '.payload.path == "/workspace/no-line" and .payload.interpreter == null'
+    [ "$(count_ran '.payload.path == "/bin/sh"')" -eq 1 ]
+    [ "$(count_ran '.payload.path == "/workspace/blanks"')" -eq 1 ]
+    trace_has "$(id_of box)" '.event_type == "filesystem" and .payload.op == "exec" and .payload.path == "/bin/sh"'
+    trace_has "$(id_of box)" '.event_type == "filesystem" and .payload.op == "exec" and .payload.path == "/workspace/blanks"'
+}
+
+@test "an execution after one that failed is not taken for its interpreter" {
+    policy
+    prepare_box runc
+    box runc 'execs after-a-failure /bin/execs say hidden'
+    said hidden
+    ran '.payload.path == "/workspace/broken"'
+    ran '.payload.path == "/bin/execs" and .payload.argv == ["/bin/execs", "say", "hidden"]'
+}
+
+@test "a file that is not of the image is recorded with its hash, by runc, docker and podman" {
+    policy
+    for engine in runc docker podman; do
+        prepare_box "$engine"
+        box "$engine" 'cp /workspace/execs /tmp/dropped; mv /tmp/dropped /tmp/moved; /tmp/moved say hello; /workspace/execs say again; /bin/attack list'
+        said again
+        sum=$(sha256sum "$ST_BUILDDIR/tests/attack/execs" | cut -d' ' -f1)
+        id=$(watched_id "$engine" box)
+        trace_has "$id" ".event_type == \"process\" and .payload.path == \"/tmp/moved\" and .payload.sha256 == \"$sum\" and .payload.new == true"
+        trace_has "$id" ".event_type == \"process\" and .payload.path == \"/bin/attack\" and .payload.sha256 == null and .payload.new == null"
+        [ "$engine" = runc ] ||
+            trace_has "$id" ".event_type == \"process\" and .payload.path == \"/workspace/execs\" and .payload.sha256 == \"$sum\" and .payload.new == null"
+    done
+}
+
+# ---- rules ----
+
+allow_all_but='rules:
+  - { id: loader, type: process, exec: ["/lib*/**", /bin/sh, /bin/busybox] }'
+
+@test "a list of programs by path: no others run, by whichever way" {
+    policy "$allow_all_but" '  - { id: ours, type: process, exec: [/bin/execs] }'
+    prepare_box runc
+    printf '#!/bin/sh\necho script\n' >"$(workspace_of runc box)/script"
+    printf '#!/workspace/execs say\n' >"$(bundle_of box)/rootfs/bin/unlisted"
+    chmod 755 "$(workspace_of runc box)/script" "$(bundle_of box)/rootfs/bin/unlisted"
+    ln -s /workspace/execs "$(bundle_of box)/rootfs/usr/bin/innocent"
+    box runc 'for way in plain at by-fd thread; do /bin/execs $way /workspace/execs say hello; done
+        /bin/execs plain /usr/bin/innocent say hello; /bin/execs plain /workspace/script; /bin/execs plain /bin/execs say listed'
+    said listed
+    run ! grep -E 'hello|script' "$NOTES/said"
+    [ "$(grep -c EPERM "$NOTES/said")" -eq 6 ]
+    [ "$(count_ran '.payload.blocked and .payload.path == "/workspace/execs" and .payload.argv[1:] == ["say", "hello"] and .verdict.action == "denied"')" -eq 5 ]
+    ran '.payload.blocked and .payload.path == "/workspace/script" and .payload.interpreter == "/bin/sh"'
+    run ! ran '.payload.blocked and .payload.path == "/bin/execs"'
+}
+
+@test "a script whose interpreter is not allowed is refused, before anything of it runs" {
+    policy "$allow_all_but" '  - { id: ours, type: process, exec: [/bin/execs, "/workspace/*.sh"] }'
+    prepare_box runc
+    printf '#!/workspace/execs say\n' >"$(workspace_of runc box)/a.sh"
+    printf '#!/bin/sh\necho fine\n' >"$(workspace_of runc box)/b.sh"
+    chmod 755 "$(workspace_of runc box)"/*.sh
+    box runc '/bin/execs plain /workspace/a.sh; /bin/execs plain /workspace/b.sh'
+    said 'plain EPERM'
+    said fine
+    ran '.payload.blocked and .payload.path == "/workspace/a.sh" and .payload.interpreter == "/workspace/execs"'
+}
+
+@test "a list of programs by hash: the same content runs under any name, one byte more and it does not" {
+    sum=$(sha256sum "$ST_BUILDDIR/tests/attack/execs" | cut -d' ' -f1)
+    policy "$allow_all_but" "  - { id: ours, type: process, exec: ['sha256:$sum'] }"
+    for engine in runc docker; do
+        prepare_box "$engine"
+        cp "$ST_BUILDDIR/tests/attack/execs" "$(workspace_of "$engine" box)/changed"
+        printf x >>"$(workspace_of "$engine" box)/changed"
+        box "$engine" 'cd /workspace; cp execs same; ln execs second; mv same moved; cp execs written
+            ./execs say one; ./moved say two; ./second say three; ./execs plain ./changed say four; ./execs written ./written say five
+            cp execs /tmp/x; /tmp/x say six; ./execs mapped /tmp/x say seven; ./execs deleted ./execs say eight'
+        for word in one two three six; do said "$word"; done
+        run ! grep -E 'four|five|seven' "$NOTES/said"
+        said 'plain EPERM'
+        id=$(watched_id "$engine" box)
+        trace_has "$id" ".payload.path == \"/workspace/moved\" and .payload.sha256 == \"$sum\" and .verdict.policy_rule == \"ours\""
+        trace_has "$id" '.payload.path == "/workspace/changed" and .payload.blocked and (.payload.sha256 | length) == 64'
+        trace_has "$id" '.payload.path == "/workspace/written" and .payload.blocked and .payload.unhashed'
+    done
+}
+
+@test "content that a rule refuses does not run under any name, nor while somebody writes to it" {
+    sum=$(sha256sum "$ST_BUILDDIR/tests/attack/attack" | cut -d' ' -f1)
+    policy "rules: [{ id: banned, type: process, action: deny, severity: high, exec: ['sha256:$sum'] }]"
+    prepare_box runc
+    box runc 'cp /bin/attack /workspace/x; execs plain /bin/attack list; execs plain /workspace/x list; execs written /workspace/x list; execs plain /bin/execs say fine'
+    said fine
+    [ "$(grep -c EPERM "$NOTES/said")" -eq 3 ]
+    [ "$(count_ran '.verdict.policy_rule == "banned" and .payload.blocked')" -eq 3 ]
+}
+
+# ---- where a file comes from ----
+
+# Each line puts a program in place in another way; the last word runs it.
+droppings='cp /bin/execs /tmp/copied; execs plain /tmp/copied say copied
+    cp /bin/execs /tmp/x; mv /tmp/x /tmp/renamed; execs plain /tmp/renamed say renamed
+    cp /bin/execs /tmp/x; ln /tmp/x /tmp/linked; execs plain /tmp/linked say linked
+    cp /bin/execs /tmp/x; touch -d 2001-01-01 /tmp/x; execs plain /tmp/x say backdated
+    cp /bin/execs /workspace/x; execs plain /workspace/x say workspace
+    execs deleted /bin/execs say deleted
+    chmod 755 /workspace/unarmed; execs plain /workspace/unarmed say armed
+    printf "#!/bin/sh\necho scripted\n" >/tmp/script; chmod 755 /tmp/script; execs plain /tmp/script
+    printf "#!/tmp/copied say\n" >/tmp/chained; chmod 755 /tmp/chained; execs plain /tmp/chained'
+
+@test "exec_of_new: what was made or changed in this run does not run, however it was put there" {
+    policy 'exec_of_new: deny'
+    for engine in runc docker podman; do
+        prepare_box "$engine"
+        cp "$ST_BUILDDIR/tests/attack/execs" "$(workspace_of "$engine" box)/unarmed"
+        chmod 644 "$(workspace_of "$engine" box)/unarmed"
+        box "$engine" "execs() { /workspace/execs \"\$@\"; }; ${droppings//\/bin\/execs//workspace/execs}
+            execs plain /workspace/execs say there-before; /workspace/execs say fine"
+        said there-before
+        run ! grep -E '^(copied|renamed|linked|backdated|workspace|deleted|armed|scripted)$' "$NOTES/said"
+        [ "$(grep -c EPERM "$NOTES/said")" -eq 9 ]
+        [ "$(trace_count "$(watched_id "$engine" box)" '.event_type == "process" and .payload.blocked and .payload.new and .verdict.policy_rule == "exec_of_new"')" -eq 9 ]
+    done
+}
+
+@test "exec_of_new: an interpreter that is new does not run, though the script is of the image" {
+    policy 'exec_of_new: deny'
+    prepare_box runc
+    printf '#!/tmp/interpreter say\n' >"$(bundle_of box)/rootfs/bin/script"
+    chmod 755 "$(bundle_of box)/rootfs/bin/script"
+    box runc 'cp /bin/execs /tmp/interpreter; execs plain /bin/script'
+    said 'plain EPERM'
+    ran '.payload.path == "/bin/script" and .payload.interpreter == "/tmp/interpreter" and (.payload.new | not) and (.payload.blocked | not)'
+    trace_has "$(id_of box)" '.event_type == "filesystem" and .payload.op == "exec" and .payload.path == "/tmp/interpreter" and .payload.new and .payload.blocked and .verdict.policy_rule == "exec_of_new"'
+}
+
+@test "exec_of_new: what came in by exec in this run is new, what an earlier run left is not" {
+    policy 'exec_of_new: deny'
+    prepare_box docker
+    start_by docker box sleep 1000
+    docker exec box cp /workspace/execs /tmp/dropped
+    run docker exec box /workspace/execs plain /tmp/dropped say hello
+    [[ $output == *EPERM* ]] || fail "$output"
+    docker restart -t 0 box >/dev/null
+    run docker exec box /workspace/execs plain /tmp/dropped say hello
+    [[ $output == *hello* ]] || fail "$output"
+    trace_has "$(watched_id docker box)" '.payload.path == "/tmp/dropped" and (.payload.new | not) and (.payload.sha256 | length) == 64'
+}
+
+@test "exec_of_new by a hash that a rule allows: the content is known" {
+    sum=$(sha256sum "$ST_BUILDDIR/tests/attack/execs" | cut -d' ' -f1)
+    policy 'exec_of_new: deny' 'rules:' "  - { id: known, type: process, exec: ['sha256:$sum'] }" '  - { id: rest, type: process, exec: ["/**"] }'
+    prepare_box runc
+    box runc 'cp /bin/execs /tmp/x; cp /bin/attack /tmp/y; execs plain /tmp/x say known; execs plain /tmp/y list'
+    said known
+    said 'plain EPERM'
+}
+
+@test "exec_of_deleted: a file that has no name any more does not run; others do" {
+    policy 'exec_of_deleted: deny'
+    prepare_box runc
+    box runc 'execs deleted /bin/execs say gone; execs plain /bin/execs say fine'
+    said 'deleted EPERM'
+    said fine
+    ran '.payload.blocked and .payload.deleted and .payload.path == "/workspace/gone" and .verdict.policy_rule == "exec_of_deleted" and .payload.argv[1:] == ["say", "gone"]'
+}
+
+@test "exec_of_memfd: nothing runs from memory, and nothing else is kept from using it" {
+    policy 'exec_of_memfd: deny'
+    for engine in runc docker podman; do
+        prepare_box "$engine"
+        box "$engine" '/workspace/execs memfd /workspace/execs say gone; /workspace/execs memfd-by-proc /workspace/execs say gone
+            /workspace/execs executable-memfd /workspace/execs say gone; /workspace/execs plain /workspace/execs say fine'
+        said 'memfd EACCES'
+        said 'memfd-by-proc EACCES'
+        said 'executable-memfd EACCES'
+        said fine
+        run ! grep gone "$NOTES/said"
+        run ! trace_has "$(watched_id "$engine" box)" '.payload.name == "exec_of_memfd"'
+        [ "$(cat /proc/sys/vm/memfd_noexec)" = "$memfd_noexec" ]
+    done
+}
+
+@test "exec_of_memfd in a pid namespace that is the host's can't be held, which the trace says" {
+    policy 'exec_of_memfd: deny'
+    prepare_box runc
+    edit_config "$(bundle_of box)" '.linux.namespaces |= map(select(.type != "pid"))'
+    box runc 'execs plain /bin/execs say fine'
+    said fine
+    trace_has "$(id_of box)" '.event_type == "sensor" and .payload.name == "exec_of_memfd" and .payload.state == "degraded"'
+    [ "$(cat /proc/sys/vm/memfd_noexec)" = "$memfd_noexec" ]
+}
+
+@test "an execution that is held goes on when it is approved, and fails when it is denied" {
+    severe=pause policy 'exec_of_new: deny'
+    prepare_box runc
+    start_by runc box sh -c 'cd /workspace; for n in 1 2; do cp /bin/execs new$n; execs plain ./new$n say ran-$n >said.$n; done; sleep 1000'
+    pause=$(held box)
+    run sandtrace pending "$(id_of box)"
+    [[ $output == *exec_of_new* ]] || fail "$output"
+    sandtrace approve "$pause"
+    retry_until exists "$(workspace_of runc box)/said.2"
+    contains "$(workspace_of runc box)/said.1" ran-1
+    pause=$(held box)
+    on_terminal "sandtrace pending" >"$NOTES/shown"
+    contains "$NOTES/shown" 'exec /workspace/new2 [./new2 say ran-2]'
+    contains "$NOTES/shown" 'sha256'
+    sandtrace deny "$pause"
+    retry_until contains "$(workspace_of runc box)/said.2" EPERM
+    ran '.payload.path == "/workspace/new2" and .payload.argv == ["./new2", "say", "ran-2"] and .verdict.action == "paused"'
+}
+
+@test "approved for always is this content: what is written there next waits again" {
+    severe=pause policy 'exec_of_new: deny'
+    prepare_box runc
+    start_by runc box sh -c 'cd /workspace; for n in 1 2 3; do cp /bin/execs new; [ $n -lt 3 ] || echo x >>new; execs plain ./new say ran-$n >said.$n; done; sleep 1000'
+    pause=$(held box)
+    sandtrace approve "$pause" --always
+    retry_until exists "$(workspace_of runc box)/said.3"
+    contains "$(workspace_of runc box)/said.2" ran-2
+    pause=$(held box)
+    sandtrace deny "$pause"
+    retry_until contains "$(workspace_of runc box)/said.3" EPERM
+}
+
+@test "a file that is changed there and back while it is executed never runs as what no rule allows" {
+    sum=$(sha256sum "$ST_BUILDDIR/tests/attack/execs" | cut -d' ' -f1)
+    policy "$allow_all_but" "  - { id: ours, type: process, exec: ['sha256:$sum'] }"
+    for engine in runc docker; do
+        prepare_box "$engine"
+        box "$engine" "cd /workspace; cp execs raced; ./execs race ./raced ${ST_RACE_TRIES:-300}"
+        said ' evil 0 '
+        run ! contains "$NOTES/said" 'good 0 '
+    done
+}
