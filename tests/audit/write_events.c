@@ -186,6 +186,7 @@ static void read_specific(const struct spec *s, struct st_event *ev)
                                           .depth = integer(s, "depth", ST_UNKNOWN),
                                           .children = integer(s, "children", ST_UNKNOWN),
                                           .processes = integer(s, "processes", ST_UNKNOWN),
+                                          .forks = integer(s, "forks", ST_UNKNOWN),
                                           .exit_code = integer(s, "exit_code", ST_UNKNOWN),
                                           .exit_signal = integer(s, "exit_signal", ST_UNKNOWN),
                                           .blocked = blocked};
