@@ -3,6 +3,7 @@
 #include "bundle/edit.h"
 
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "base/mem.h"
 #include "bundle/find.h"
 #include "bundle/landlock.h"
@@ -12,9 +13,12 @@
 #include "oci/pids_edit.h"
 #include "oci/seccomp_edit.h"
 
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* The hook ends by itself at hook_timeout and says why; the runtime's own limit comes after that. */
@@ -168,6 +172,25 @@ static int check_pids(const struct st_oci_config *bundle, const struct st_config
                    "processes that watch it; give it one of its own, or set host_pid: allow");
 }
 
+/* A limit that nobody can set would keep the container from starting: is there who counts tasks, where
+ * runtimes look? */
+static bool tasks_are_counted(void)
+{
+    char text[4096];
+    struct statfs fs;
+
+    if (statfs("/sys/fs/cgroup", &fs) < 0)
+        return false;
+    if (fs.f_type != CGROUP2_SUPER_MAGIC)
+        return access("/sys/fs/cgroup/pids/cgroup.procs", F_OK) == 0;
+    if (st_read_small_at(AT_FDCWD, "/sys/fs/cgroup/cgroup.controllers", text, sizeof(text)) < 0)
+        return false;
+    for (const char *word = text; *word; word += strcspn(word, " \n"), word += *word != '\0')
+        if (strcspn(word, " \n") == 4 && strncmp(word, "pids", 4) == 0)
+            return true;
+    return false;
+}
+
 static int enforce(struct st_oci_config *bundle, const struct st_bundle_source *source,
                    struct st_bundle_edit *e, struct st_error *err)
 {
@@ -190,7 +213,7 @@ static int enforce(struct st_oci_config *bundle, const struct st_bundle_source *
     }
     if (e->plan.floor != ST_FLOOR_OFF && set_floor(bundle, source, e, err) < 0)
         return -err->errnum;
-    if (e->plan.pids && st_oci_set_pids(bundle, e->plan.pids, &e->pids, err) < 0)
+    if (e->plan.pids && tasks_are_counted() && st_oci_set_pids(bundle, e->plan.pids, &e->pids, err) < 0)
         return -err->errnum;
     return st_oci_set_seccomp(bundle, &seccomp, err);
 }

@@ -257,7 +257,7 @@ void st_processes_settle(struct st_processes *p)
 
     if (!p->streaming)
         return;
-    st_process_stream_read(&p->stream, take, p);
+    p->more = st_process_stream_read(&p->stream, take, p);
     lost = st_bpf_ring_lost(&p->stream.ring);
     if (lost != p->lost)
         declare_loss(p, lost);
@@ -322,7 +322,9 @@ bool st_processes_let(struct st_processes *p, pid_t tid, const struct seccomp_da
 {
     struct st_tree_caller who;
 
-    st_processes_settle(p);
+    do
+        st_processes_settle(p);
+    while (p->more);
     who = caller_of(p, tid, call);
     count(p, &who, counts);
     if (breaks_limits(p, counts)) {
@@ -410,7 +412,9 @@ void st_processes_end(struct st_processes *p)
     struct st_error err = {0};
     char detail[80];
 
-    st_processes_settle(p);
+    do
+        st_processes_settle(p);
+    while (p->more);
     if (!p->over)
         return;
     snprintf(detail, sizeof(detail), "%llu more processes were over the limits", (unsigned long long)p->over);

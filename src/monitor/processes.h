@@ -22,6 +22,7 @@ struct st_processes {
     struct st_process_stream stream;
     bool streaming;
     char detail[256];   /* why not */
+    bool more;          /* is told already than was taken in: at the next turn */
     uint64_t lost;      /* pieces of news that are declared lost */
     uint64_t let_since; /* without news: forks that were let since all were counted */
     /* Judged too late, and too often for a record each: */
@@ -39,7 +40,7 @@ void st_processes_prepare(struct st_processes *p, bool forks_ask, bool polled);
 void st_processes_meet(struct st_processes *p, struct st_pipeline *pipeline, struct st_watch *w);
 int st_processes_attach(struct st_processes *p, struct st_loop *loop, struct st_error *err);
 
-/* Everything that the kernel has told by now. */
+/* What the kernel has told by now, a good deal of it at a time. */
 void st_processes_settle(struct st_processes *p);
 
 /* A process is about to run a file, if it is let: what it runs is known by name when it is gone already. */

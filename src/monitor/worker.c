@@ -19,7 +19,8 @@
 
 #define POLL_NS 100000000LL
 #define RETRY_NS 1000000000LL
-#define SCOUT_MS 3 /* a look costs a tenth of one; the hook comes twice that after the namespace, or later */
+/* A look costs a tenth of one; the hook comes twice that after the namespace, or later. */
+#define SCOUT_MS 3
 #define SCOUT_TRIES 100
 #define QUIET_MS 2000 /* after that long without work a monitor is idle */
 
@@ -175,6 +176,8 @@ static int64_t next_deadline(void *ctx)
 
     if (w->retry_ns)
         return w->retry_ns;
+    if (w->processes.more)
+        return 0;
     return earliest(earliest(st_trace_deadline(w->pipeline.trace), w->poll_ns ? w->poll_ns : -1),
                     earliest(earliest(st_pipeline_deadline(&w->pipeline), st_bus_deadline(&w->bus)),
                              st_network_deadline(&w->network)));

@@ -76,7 +76,7 @@ void st_bpf_stack(struct st_bpf_program *p, int reg, int32_t stack)
 
 void st_bpf_map(struct st_bpf_program *p, int reg, int fd)
 {
-    emit(p, (struct bpf_insn){.code = BPF_LD | BPF_DW | BPF_IMM,
+    emit(p, (struct bpf_insn){.code = BPF_LD | BPF_DW, /* BPF_IMM is 0 */
                               .dst_reg = reg & 15,
                               .src_reg = BPF_PSEUDO_MAP_FD,
                               .imm = fd});

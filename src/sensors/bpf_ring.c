@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define TURN 2048 /* records before others have theirs */
+
 static int map_memory(struct st_bpf_ring *r, struct st_error *err)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -74,28 +76,33 @@ void st_bpf_ring_put(struct st_bpf_program *p, const struct st_bpf_ring *r, int1
     st_bpf_add_to(p, BPF_REG_0, BPF_REG_1);
 }
 
+static uint64_t load(const char *at)
+{
+    return __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_ACQUIRE);
+}
+
 /* Before each record: its length, with two bits of state. */
-size_t st_bpf_ring_read(struct st_bpf_ring *r, st_bpf_taker take, void *ctx)
+bool st_bpf_ring_read(struct st_bpf_ring *r, st_bpf_taker take, void *ctx)
 {
     const char *records = r->producer + sysconf(_SC_PAGESIZE);
-    uint64_t at = __atomic_load_n((uint64_t *)(void *)r->consumer, __ATOMIC_RELAXED);
-    size_t n = 0;
+    uint64_t at = load(r->consumer);
 
-    while (at < __atomic_load_n((const uint64_t *)(const void *)r->producer, __ATOMIC_ACQUIRE)) {
+    for (int n = 0; n < TURN; n++) {
         const char *head = records + (at & (r->size - 1));
-        uint32_t len = __atomic_load_n((const uint32_t *)(const void *)head, __ATOMIC_ACQUIRE);
+        uint32_t len;
 
+        if (at >= load(r->producer))
+            return false;
+        len = __atomic_load_n((const uint32_t *)(const void *)head, __ATOMIC_ACQUIRE);
         if (len & BPF_RINGBUF_BUSY_BIT)
-            break;
-        if (!(len & BPF_RINGBUF_DISCARD_BIT)) {
+            return false; /* its writer wakes us */
+        if (!(len & BPF_RINGBUF_DISCARD_BIT))
             take(ctx, head + BPF_RINGBUF_HDR_SZ, len);
-            n++;
-        }
-        len &= ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+        len &= ~BPF_RINGBUF_DISCARD_BIT;
         at += (len + BPF_RINGBUF_HDR_SZ + 7) & ~UINT64_C(7);
         __atomic_store_n((uint64_t *)(void *)r->consumer, at, __ATOMIC_RELEASE);
     }
-    return n;
+    return at < load(r->producer);
 }
 
 uint64_t st_bpf_ring_lost(const struct st_bpf_ring *r)

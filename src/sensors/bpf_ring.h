@@ -5,6 +5,8 @@
 
 #include "sensors/bpf_program.h"
 
+#include <stdbool.h>
+
 struct st_bpf_ring {
     int fd, lost_fd; /* fd is readable when a program wanted us to look */
     size_t size;
@@ -26,9 +28,10 @@ void st_bpf_ring_close(struct st_bpf_ring *r);
 void st_bpf_ring_put(struct st_bpf_program *p, const struct st_bpf_ring *r, int16_t stack, int32_t size,
                      int32_t wake);
 
-/* Take all that is there; the bytes are good during the call. Returns how many. */
+/* Take what is there, at most some of it; the bytes are good during the call. true: there is more, which
+ * nobody will be woken for. */
 typedef void (*st_bpf_taker)(void *ctx, const void *record, size_t len);
-size_t st_bpf_ring_read(struct st_bpf_ring *r, st_bpf_taker take, void *ctx);
+bool st_bpf_ring_read(struct st_bpf_ring *r, st_bpf_taker take, void *ctx);
 
 /* Since it was opened. */
 uint64_t st_bpf_ring_lost(const struct st_bpf_ring *r);

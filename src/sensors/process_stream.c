@@ -180,9 +180,9 @@ static void take(void *ctx, const void *record, size_t len)
     r->take(r->ctx, &told);
 }
 
-void st_process_stream_read(struct st_process_stream *s, st_process_taker taker, void *ctx)
+bool st_process_stream_read(struct st_process_stream *s, st_process_taker taker, void *ctx)
 {
     struct reading r = {taker, ctx};
 
-    st_bpf_ring_read(&s->ring, take, &r);
+    return st_bpf_ring_read(&s->ring, take, &r);
 }

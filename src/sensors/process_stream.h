@@ -44,6 +44,6 @@ void st_process_stream_close(struct st_process_stream *s);
 /* From now on the processes in this group (of version 2) and below. */
 int st_process_stream_watch(struct st_process_stream *s, int group_dir, struct st_error *err);
 
-/* All that is there. */
+/* What is there, as st_bpf_ring_read. */
 typedef void (*st_process_taker)(void *ctx, const struct st_process_told *told);
-void st_process_stream_read(struct st_process_stream *s, st_process_taker take, void *ctx);
+bool st_process_stream_read(struct st_process_stream *s, st_process_taker take, void *ctx);

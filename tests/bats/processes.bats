@@ -238,7 +238,7 @@ shell_bomb='f() { f | f & }; f; while :; do sleep 1; done'
 @test "asked before, a bomb of a program gets no further than the limit" { bomb asked forks bomb; }
 @test "nor does one of a shell" { bomb asked sh -c "$shell_bomb"; }
 
-@test "a bomb under a policy without limits meets the kernel's" {
+@test "the kernel's own limit stands behind, and leaves room for threads" {
     write_limits wide 'max_depth: unlimited, max_children: unlimited, max_processes: 2000, max_forks_per_second: unlimited'
     configure default_policy wide
     start_forker box children 1

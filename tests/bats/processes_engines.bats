@@ -104,3 +104,9 @@ exec_is_a_first_one() {
     run -0 run_by docker box forks race 8 3 </dev/null
     [ "$output" = 'made 24' ]
 }
+
+@test "podman, by its hooks directory alone: a bomb is frozen" {
+    install_hooks
+    remove_precreate_hook
+    PODMAN_RUN=by_hooks frozen_at_the_limit podman
+}

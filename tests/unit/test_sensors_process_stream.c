@@ -99,7 +99,8 @@ static int do_there(struct world *w, void (*act)(void), pid_t *pid)
     }
     assert_int_equal(waitpid(*pid, &status, 0), *pid);
     w->n = 0;
-    st_process_stream_read(&w->stream, note, w);
+    while (st_process_stream_read(&w->stream, note, w))
+        continue;
     return status;
 }
 
