@@ -7,12 +7,10 @@
 #include "monitor/confine.h"
 #include "monitor/home.h"
 #include "monitor/link.h"
-#include "monitor/scout.h"
 #include "monitor/worker_private.h"
 #include "respond/freezer.h"
 #include "respond/kill.h"
 
-#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -20,8 +18,6 @@
 #define POLL_NS 100000000LL
 #define RETRY_NS 1000000000LL
 /* A look costs a tenth of one; the hook comes twice that after the namespace, or later. */
-#define SCOUT_MS 3
-#define SCOUT_TRIES 100
 #define QUIET_MS 2000 /* after that long without work a monitor is idle */
 
 /* ---- recording ---- */
@@ -398,52 +394,6 @@ static void leave(struct st_worker *w)
     st_teller_close(&w->teller);
 }
 
-static bool may_scout(const struct st_worker *w)
-{
-    const struct st_order *o = &w->watch->order;
-
-    return o->network.made && o->network.watch && !o->network.outside && !o->light &&
-           w->scouted < SCOUT_TRIES;
-}
-
-/* What goes wrong here is done again when the container is met, and said then. */
-static void scout(struct st_worker *w)
-{
-    struct st_error err = {0};
-    st_auto_fd ns = st_scout_network(w->watch->runtime);
-
-    w->scouted = ns < 0 ? w->scouted + 1 : SCOUT_TRIES;
-    if (ns < 0)
-        return;
-    (void)st_network_open_ahead(&w->network, &w->pipeline, w->watch, ns, &err);
-}
-
-static bool is_told(const struct st_worker *w, int timeout_ms)
-{
-    struct pollfd p = {.fd = w->link, .events = POLLIN};
-
-    int rc;
-
-    do
-        rc = poll(&p, 1, timeout_ms);
-    while (rc < 0 && errno == EINTR);
-    return rc != 0;
-}
-
-/* One that was started ahead waits until its container is named; the warden's end is the end of the wait. */
-static int meet(struct st_worker *w, bool prepared, struct st_error *err)
-{
-    struct st_link_message m;
-
-    if (st_watch_has_met(w->watch))
-        return 0;
-    while (!is_told(w, prepared && may_scout(w) ? SCOUT_MS : -1))
-        scout(w);
-    if (st_link_receive(w->link, &m) != 1 || m.kind != ST_LINK_MEET)
-        return st_fail(err, ESRCH, "there is no container");
-    return st_watch_meet(w->watch, (pid_t)m.value, err);
-}
-
 static int start(struct st_worker *w, struct st_error *err)
 {
     struct st_error bad = {0};
@@ -452,7 +402,7 @@ static int start(struct st_worker *w, struct st_error *err)
         st_teller_start(&w->teller, &w->watch->order, &bad) == 0 && st_worker_prepare(w, &bad) == 0;
 
     /* What is wrong is said when there is somebody to be told. */
-    if (meet(w, prepared, err) < 0)
+    if (st_worker_meet(w, prepared, err) < 0)
         return -err->errnum;
     if (!prepared) {
         *err = bad;

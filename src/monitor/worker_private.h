@@ -46,6 +46,8 @@ struct st_worker {
 
 /* Signer, policy, bus, filter: what needs no container yet. */
 int st_worker_prepare(struct st_worker *w, struct st_error *err);
+/* The container, once it is named. prepared: there is something to do until then. */
+int st_worker_meet(struct st_worker *w, bool prepared, struct st_error *err);
 /* Trace, sensors, control socket, state file: all that needs the privileges that go next. */
 int st_worker_open(struct st_worker *w, struct st_error *err);
 
