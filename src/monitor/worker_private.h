@@ -44,11 +44,11 @@ struct st_worker {
     struct st_stop_facts stop;
 };
 
-/* Signer, policy, bus, filter: what needs no container yet. */
+/* Signer, policy, filter: what needs no container yet. */
 int st_worker_prepare(struct st_worker *w, struct st_error *err);
 /* The container, once it is named. prepared: there is something to do until then. */
 int st_worker_meet(struct st_worker *w, bool prepared, struct st_error *err);
-/* Trace, sensors, control socket, state file: all that needs the privileges that go next. */
+/* Trace, sensors, control socket, state file, bus: all that needs the privileges that go next. */
 int st_worker_open(struct st_worker *w, struct st_error *err);
 
 /* The policy that the order names, in the mode that it asks for. diags may be NULL. */

@@ -92,19 +92,6 @@ static int open_trace(struct st_worker *w, struct st_error *err)
     return 0;
 }
 
-static void open_bus(struct st_worker *w)
-{
-    const struct st_order *o = &w->watch->order;
-    const char *slash = strrchr(o->state_dir, '/');
-    st_auto_free char *parent = st_xstrndup(o->state_dir, slash ? (size_t)(slash - o->state_dir) : 0);
-    struct st_error err = {0};
-
-    if (st_bus_open(&w->bus, *parent ? parent : "/", o->control_gid, o->id, &err) == 0 &&
-        st_bus_attach(&w->bus, &w->loop, &err) == 0)
-        return;
-    snprintf(w->bus.off, sizeof(w->bus.off), "%.255s", err.msg);
-}
-
 int st_worker_prepare(struct st_worker *w, struct st_error *err)
 {
     const struct st_order *o = &w->watch->order;
@@ -119,7 +106,6 @@ int st_worker_prepare(struct st_worker *w, struct st_error *err)
                              o->polled_processes);
     w->watch->tree = w->processes.tree;
     st_loop_init(&w->loop, w->watch->worker_epfd, w->watch->pulse);
-    open_bus(w);
     return st_confine_prepare(&w->filter, err);
 }
 
@@ -320,6 +306,19 @@ static int check_reach(struct st_worker *w, struct st_error *err)
     return st_reach_check(w->watch, st_policy_mode(w->pipeline.policy) == ST_MODE_ENFORCE, &w->reach, err);
 }
 
+static void open_bus(struct st_worker *w)
+{
+    const struct st_order *o = &w->watch->order;
+    const char *slash = strrchr(o->state_dir, '/');
+    st_auto_free char *parent = st_xstrndup(o->state_dir, slash ? (size_t)(slash - o->state_dir) : 0);
+    struct st_error err = {0};
+
+    if (st_bus_open(&w->bus, *parent ? parent : "/", o->control_gid, o->id, &err) == 0 &&
+        st_bus_attach(&w->bus, &w->loop, &err) == 0)
+        return;
+    snprintf(w->bus.off, sizeof(w->bus.off), "%.255s", err.msg);
+}
+
 int st_worker_open(struct st_worker *w, struct st_error *err)
 {
     struct st_policy *loaded = w->pipeline.policy;
@@ -330,5 +329,8 @@ int st_worker_open(struct st_worker *w, struct st_error *err)
         st_control_open(&w->control, w->watch->state.dirfd, w->watch->order.control_gid, w->watch->order.id,
                         err) < 0)
         return -err->errnum;
-    return st_worker_write_state(w, err);
+    if (st_worker_write_state(w, err) < 0)
+        return -err->errnum;
+    open_bus(w); /* readers know us by our state */
+    return 0;
 }

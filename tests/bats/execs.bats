@@ -22,6 +22,7 @@ teardown_file() {
 setup() { remember_what_is_there; }
 
 teardown() {
+    configure host_pid refuse
     remove_all_containers
     remove_all_docker_containers
     remove_all_podman_containers
@@ -316,6 +317,7 @@ droppings='cp /bin/execs /tmp/copied; execs plain /tmp/copied say copied
 
 @test "exec_of_memfd in a pid namespace that is the host's can't be held, which the trace says" {
     policy 'exec_of_memfd: deny'
+    configure host_pid allow
     prepare_box runc
     edit_config "$(bundle_of box)" '.linux.namespaces |= map(select(.type != "pid"))'
     box runc 'execs plain /bin/execs say fine'
