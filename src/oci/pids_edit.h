@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* linux.resources.pids.limit, unless the container has one. Appends the note: the number. */
+/* linux.resources.pids.limit, unless the container has one. Appends the note. */
 int st_oci_set_pids(struct st_oci_config *config, int64_t limit, struct st_buf *note, struct st_error *err);
 
 /* note: of set; NULL: nothing was done. Seen by later modifiers only after st_oci_config_settle. */

@@ -261,6 +261,22 @@ shell_bomb='f() { f | f & }; f; while :; do sleep 1; done'
     trace_is_complete "$(id_of box)"
 }
 
+@test "and leaves what stood there as it was" {
+    local resources
+    for resources in null '{}' '{"pids":{}}' '{"pids":{"limit":0}}' '{"pids":{"limit":-1}}' '{"devices":[]}'; do
+        make_container box true
+        edit_config "$(bundle_of box)" "if $resources == null then del(.linux.resources) else .linux.resources = $resources end"
+        jq -S .linux.resources "$(bundle_of box)/config.json" >"$NOTES/before"
+        configure default_policy limited
+        runtime run --bundle "$(bundle_of box)" "$(id_of box)"
+        [ "$(jq .linux.resources.pids.limit "$(bundle_of box)/config.json")" -eq 4096 ]
+        configure default_policy free
+        runtime run --bundle "$(bundle_of box)" "$(id_of box)"
+        jq -S .linux.resources "$(bundle_of box)/config.json" | diff "$NOTES/before" -
+        rm -rf "$(bundle_of box)"
+    done
+}
+
 @test "where nobody is asked before, nobody is" {
     configure default_policy free
     run_forker box storm 200
