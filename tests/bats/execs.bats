@@ -278,7 +278,7 @@ droppings='cp /bin/execs /tmp/copied; execs plain /tmp/copied say copied
     docker restart -t 0 box >/dev/null
     run docker exec box /workspace/execs plain /tmp/dropped say hello
     [[ $output == *hello* ]] || fail "$output"
-    trace_has "$(watched_id docker box)" '.payload.path == "/tmp/dropped" and (.payload.new | not) and (.payload.sha256 | length) == 64'
+    retry_until trace_has "$(watched_id docker box)" '.payload.path == "/tmp/dropped" and (.payload.new | not) and (.payload.sha256 | length) == 64'
 }
 
 @test "exec_of_new by a hash that a rule allows: the content is known" {
