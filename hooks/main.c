@@ -28,6 +28,7 @@
 #include "oci/facts.h"
 #include "oci/hook_edit.h"
 #include "oci/openings.h"
+#include "oci/seccomp_edit.h"
 #include "oci/select.h"
 #include "oci/state.h"
 #include "order.h"
@@ -111,7 +112,7 @@ static int make_order(const struct call *call, const struct st_config *config,
                       const struct st_oci_state *state, bool bound, struct st_buf *order,
                       struct st_error *err)
 {
-    st_auto_buf facts = ST_BUF_INIT;
+    st_auto_buf facts = ST_BUF_INIT, profile = ST_BUF_INIT;
     st_auto_oci_config oci = NULL;
     struct st_selection selection;
     struct st_order_input in = {.config = config,
@@ -121,7 +122,8 @@ static int make_order(const struct call *call, const struct st_config *config,
                                 .control_gid = -1,
                                 .listener = call->listener,
                                 .listener_fd = bound ? ST_LAUNCH_LISTENER_FD : -1,
-                                .floor = call->floor};
+                                .floor = call->floor,
+                                .profile = &profile};
     char rootfs[PATH_MAX];
     gid_t gid = 0;
 
@@ -130,6 +132,8 @@ static int make_order(const struct call *call, const struct st_config *config,
         return -err->errnum;
     if (selection.disabled)
         return 0;
+    if (st_oci_seccomp_note(oci, &profile, err) < 0)
+        return -err->errnum;
     st_oci_facts(oci, state->bundle, &facts);
     in.rootfs = rootfs;
     in.opening = st_oci_opening(oci);

@@ -133,6 +133,8 @@ void st_order_write(struct st_buf *out, const struct st_order_input *in)
     st_jw_kstr(&w, "policy", sel->policy);
     write_dirs(&w, c->policy_dirs);
     st_jw_kbool(&w, "polled_processes", c->process_events == ST_PROCESSES_POLLED);
+    st_jw_key(&w, "profile");
+    st_jw_raw(&w, in->profile->data, in->profile->len);
     write_reach(&w, in);
     st_jw_kstr(&w, "rootfs", in->rootfs);
     st_jw_kint(&w, "rotate_bytes", c->trace_rotate);

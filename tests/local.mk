@@ -36,6 +36,7 @@ BATS_TESTS += %D%/bats/completion.bats %D%/bats/quickstart.bats
 BUILD_BATS_TESTS = %D%/bats/build.bats
 ENGINE_BATS_TESTS += \
 	%D%/bats/shim.bats \
+	%D%/bats/syscalls.bats \
 	%D%/bats/lifecycle.bats \
 	%D%/bats/control.bats \
 	%D%/bats/cgroup2.bats \
@@ -94,14 +95,16 @@ EXTRA_DIST += \
 	%D%/bench/start.sh \
 	%D%/bench/freeze.sh \
 	%D%/bench/freeze_trials.py \
+	%D%/bench/syscall.sh \
+	%D%/bench/syscall_rounds.py \
 	%D%/bench/net.sh \
 	%D%/bench/net_load.py \
 	%D%/bench/net_rounds.py
 
 # runc's own suite, by runc and through us, compared; and what we add to a start.
-.PHONY: check-runc check-vm bench-start bench-freeze bench-net
+.PHONY: check-runc check-vm bench-start bench-freeze bench-net bench-syscall
 # make check-vm VM=PROGRAM [SUITES="bookworm trixie"] [VM_FILES="lifecycle.bats …"]: see vm/run.sh.
-check-vm: all %D%/attack/attack %D%/attack/net %D%/attack/forks %D%/attack/marker %D%/attack/storm %D%/attack/monitor-with-faults
+check-vm: all %D%/attack/attack %D%/attack/ask %D%/attack/net %D%/attack/forks %D%/attack/marker %D%/attack/storm %D%/attack/monitor-with-faults
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/vm/run.sh "$(VM)" $(SUITES) -- $(VM_FILES)
 check-runc: all
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/runc-suite/run.sh $(RUNC_FILES)
@@ -113,6 +116,8 @@ bench-start: all %D%/bench/nothing
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/start.sh $(BENCH_FLAGS)
 bench-net: all %D%/attack/net
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/net.sh $(BENCH_FLAGS)
+bench-syscall: all %D%/attack/ask
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/syscall.sh $(BENCH_FLAGS)
 bench-freeze: all %D%/attack/marker
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/freeze.sh $(BENCH_FLAGS)
 

@@ -112,6 +112,7 @@ static const struct st_field syscall_fields[] = {
     COMMON,
     {"args", ST_FIELD_RAW, EV(sys.args), NULL},
     BOOL("blocked", sys.blocked),
+    STR("capability", sys.capability),
     STR("name", sys.name),
 };
 

@@ -338,6 +338,7 @@ static char *put_syscall(char *p, const struct st_event *ev)
     if (sys->args.p)
         p = st_put(KEY(p, "args"), sys->args.p, sys->args.len);
     BOOL(p, "blocked", sys->blocked);
+    STR(p, "capability", sys->capability);
     p = count(p, ev);
     p = first_time(p, ev);
     p = last_time(p, ev);

@@ -78,7 +78,8 @@ size_t st_payload_bound(const struct st_event *ev)
     case ST_EV_PROCESS:
         return n + bound_str(ev->proc.path) + bound_str(ev->proc.interpreter) + bound_str(ev->proc.target) +
                bound_str(ev->proc.argv) + bound_str(ev->proc.program.sha256);
-    case ST_EV_SYSCALL: return n + bound_str(ev->sys.args) + bound_str(ev->sys.name);
+    case ST_EV_SYSCALL:
+        return n + bound_str(ev->sys.args) + bound_str(ev->sys.capability) + bound_str(ev->sys.name);
     case ST_EV_LIFECYCLE:
     case ST_EV_FILESYSTEM_SUMMARY:
     case ST_EV_SECURITY_PAUSE:

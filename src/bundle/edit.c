@@ -13,6 +13,7 @@
 #include "oci/pids_edit.h"
 #include "oci/seccomp_edit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdlib.h>
@@ -199,9 +200,7 @@ static int enforce(struct st_oci_config *bundle, const struct st_bundle_source *
     struct st_oci_seccomp seccomp = {.listener = e->plan.listener,
                                      .notify = e->plan.notify.items,
                                      .n_notify = e->plan.notify.n,
-                                     .forks = e->plan.forks,
-                                     .ip_only = e->plan.host_by_group &&
-                                                shares_our(bundle, "network", "/proc/self/ns/net")};
+                                     .forks = e->plan.forks};
 
     e->landlock = e->plan.floor == ST_FLOOR_LANDLOCK;
     if (e->landlock && !source->helper)
@@ -216,6 +215,26 @@ static int enforce(struct st_oci_config *bundle, const struct st_bundle_source *
     if (e->plan.pids && tasks_are_counted() && st_oci_set_pids(bundle, e->plan.pids, &e->pids, err) < 0)
         return -err->errnum;
     return st_oci_set_seccomp(bundle, &seccomp, err);
+}
+
+/* An audit changes nothing: where the profile has a listener of its own it goes without ours. */
+static int observe(struct st_oci_config *bundle, struct st_bundle_edit *e, struct st_error *err)
+{
+    const struct st_oci_seccomp seccomp = {.listener = e->plan.listener,
+                                           .notify = e->plan.notify.items,
+                                           .n_notify = e->plan.notify.n,
+                                           .observe = true};
+
+    if (!e->plan.listener)
+        return 0;
+    if (st_oci_set_seccomp(bundle, &seccomp, err) == 0)
+        return 0;
+    if (err->errnum != EBUSY)
+        return -err->errnum;
+    *err = (struct st_error){0};
+    free(e->plan.listener);
+    e->plan.listener = NULL;
+    return 0;
 }
 
 int st_bundle_edit(struct st_oci_config *bundle, const struct st_config *config,
@@ -238,7 +257,7 @@ int st_bundle_edit(struct st_oci_config *bundle, const struct st_config *config,
     if (out->plan.enforce && config->host_devices == ST_REFUSE &&
         st_oci_close_settings(bundle, &out->closed, err) < 0)
         return -err->errnum;
-    if (out->plan.enforce && enforce(bundle, source, out, err) < 0)
+    if ((out->plan.enforce ? enforce(bundle, source, out, err) : observe(bundle, out, err)) < 0)
         return -err->errnum;
     out->watched = true;
     return add_hooks(bundle, config, source->standby, out, err);

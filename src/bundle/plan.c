@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "bundle/landlock.h"
-#include "model/mutation.h"
 #include "oci/seccomp_edit.h"
 #include "policy/rule.h"
 
@@ -36,10 +35,7 @@ static void plan_syscalls(struct st_bundle_plan *plan)
 {
     const struct st_rule *rules;
     size_t n = st_policy_rules(plan->policy, &rules);
-    const char *name;
 
-    for (size_t i = 0; (name = st_bypass_at(i)); i++)
-        add(&plan->notify, name);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; rules[i].type == ST_RULE_SYSCALL && k < rules[i].n_names; k++)
             add(&plan->notify, rules[i].names[k]);
@@ -175,16 +171,17 @@ int st_bundle_plan_make(const struct st_config *config, const struct st_selectio
     rc = st_policy_load_in_mode(selection->policy, &source, selection->mode, &out->policy, NULL, err);
     if (rc < 0)
         return rc;
-    out->host_by_group = config->host_network == ST_HOST_BY_GROUP;
     out->enforce = st_policy_mode(out->policy) == ST_MODE_ENFORCE && !selection->light;
+    if (selection->light)
+        return 0;
+    out->listener = listener_path(config->state_dir, id);
+    plan_syscalls(out);
     if (!out->enforce)
         return 0;
     out->floor = st_policy_floor(out->policy);
     rc = check_floor(out, err);
     if (rc < 0)
         return rc;
-    out->listener = listener_path(config->state_dir, id);
-    plan_syscalls(out);
     plan_limits(out);
     plan_paths(out);
     return 0;

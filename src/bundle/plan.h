@@ -18,12 +18,11 @@ struct st_bundle_list {
 
 struct st_bundle_plan {
     struct st_policy *policy;
-    bool enforce; /* else nothing of the bundle is changed */
+    bool enforce; /* else nothing is refused that was not before */
     enum st_floor floor;
-    bool forks;         /* whoever begins a process asks first */
-    int64_t pids;       /* how many tasks the kernel lets it have at most; 0: as many as it was given */
-    bool host_by_group; /* in the host's network it is told by its control group */
-    char *listener;     /* path of the monitor's socket for notifications */
+    bool forks;     /* whoever begins a process asks first */
+    int64_t pids;   /* how many tasks the kernel lets it have at most; 0: as many as it was given */
+    char *listener; /* path of the monitor's socket for notifications; NULL: none */
     struct st_bundle_list notify, also, guarded;
     struct st_arena strings;
 };

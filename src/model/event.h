@@ -134,7 +134,8 @@ struct st_ev_process {
 
 struct st_ev_syscall {
     struct st_str name;
-    struct st_str args; /* canonical JSON object, or NULL */
+    struct st_str args;       /* canonical JSON object, or NULL */
+    struct st_str capability; /* that it needs; NULL: none, or not clearly one */
     bool blocked;
 };
 

@@ -47,6 +47,7 @@ static void visit_event(struct st_event *ev, struct st_ancestor *ancestry, struc
     case ST_EV_SYSCALL:
         visit(&ev->sys.name, ctx);
         visit(&ev->sys.args, ctx);
+        visit(&ev->sys.capability, ctx);
         return;
     case ST_EV_LIFECYCLE:
     case ST_EV_FILESYSTEM_SUMMARY:

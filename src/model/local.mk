@@ -2,6 +2,8 @@
 noinst_LIBRARIES += libmodel.a
 libmodel_a_SOURCES = \
 	%D%/addr.c %D%/addr.h \
+	%D%/boundary.c %D%/boundary.h \
+	%D%/boundary_words.c \
 	%D%/event_copy.c %D%/event_copy.h \
 	%D%/event.c %D%/event.h \
 	%D%/host.c %D%/host.h \

@@ -2,7 +2,6 @@
 #include "model/mutation.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/syscall.h>
 
 /* Newer than the headers of some builds; the numbers are the same on all architectures from 424 on. */
@@ -13,14 +12,8 @@
 #define SYS_setxattrat 463
 #define SYS_removexattrat 466
 #endif
-#ifndef SYS_open_tree_attr
-#define SYS_open_tree_attr 467
-#endif
 #ifndef SYS_file_setattr
 #define SYS_file_setattr 469
-#endif
-#ifndef SYS_mount_setattr
-#define SYS_mount_setattr 442
 #endif
 
 #define N ST_ARG_NONE
@@ -91,42 +84,11 @@ static const struct st_mutation table[] = {
     {ROW(file_setattr), ST_MUT_ATTRIB, AT(0, 1), NO, 4, ST_MUT_AT_FLAGS, true, true},
 };
 
-/* io_uring opens, renames and unlinks without a syscall; a handle opens without a path; a mount that appears
- * later has no mark, whether it is made here or belongs to another namespace; a detached one has paths that
- * are relative to nothing, and may be writable where the attached one is not; fanotify's groups are counted
- * by user: a container could use up those of the host. */
-static const struct {
-    const char *name;
-    int nr;
-} bypasses[] = {
-    {ROW(io_uring_setup)},
-    {ROW(open_by_handle_at)},
-    {ROW(name_to_handle_at)},
-    {ROW(open_tree)},
-    {ROW(open_tree_attr)},
-    {ROW(move_mount)},
-    {ROW(fsopen)},
-    {ROW(fsconfig)},
-    {ROW(fsmount)},
-    {ROW(fspick)},
-    {ROW(mount_setattr)},
-    {ROW(fanotify_init)},
-    {ROW(mount)},
-    {ROW(setns)},
-};
-
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 unsigned st_open_change_at(size_t index)
 {
     static const unsigned bits[] = {O_WRONLY, O_RDWR, O_CREAT, O_TRUNC};
-
-    return index < N_OF(bits) ? bits[index] : 0;
-}
-
-unsigned st_namespace_at(size_t index)
-{
-    static const unsigned bits[] = {CLONE_NEWNS, CLONE_NEWUSER};
 
     return index < N_OF(bits) ? bits[index] : 0;
 }
@@ -141,18 +103,5 @@ const struct st_mutation *st_mutation_by_nr(int nr)
     for (size_t i = 0; i < N_OF(table); i++)
         if (table[i].nr == nr)
             return &table[i];
-    return NULL;
-}
-
-const char *st_bypass_at(size_t index)
-{
-    return index < N_OF(bypasses) ? bypasses[index].name : NULL;
-}
-
-const char *st_bypass_by_nr(int nr)
-{
-    for (size_t i = 0; i < N_OF(bypasses); i++)
-        if (bypasses[i].nr == nr)
-            return bypasses[i].name;
     return NULL;
 }

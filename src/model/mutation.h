@@ -56,11 +56,3 @@ const struct st_mutation *st_mutation_at(size_t index); /* NULL: beyond the last
 
 /* O_* bits of which each one alone makes an open one that may change something. 0: beyond the last. */
 unsigned st_open_change_at(size_t index);
-
-/* CLONE_* bits that give a task mounts of its own, which nobody watches, or the right to make some. 0: beyond
- * the last. */
-unsigned st_namespace_at(size_t index);
-
-/* Syscalls that would get around all of these. NULL: beyond the last. */
-const char *st_bypass_at(size_t index);
-const char *st_bypass_by_nr(int nr);

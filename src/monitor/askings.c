@@ -58,6 +58,8 @@ static char *copy(struct st_str s, size_t *len)
 
 void st_asking_describe(struct st_asking *a, const struct st_event *ev)
 {
+    if (ev->type == ST_EV_SYSCALL)
+        a->path = copy(ev->sys.args, &a->path_len);
     if (ev->type != ST_EV_FILESYSTEM)
         return;
     a->op = ev->fs.op;
@@ -74,6 +76,8 @@ static bool same(const char *bytes, size_t len, struct st_str s)
 
 bool st_asking_is_about(const struct st_asking *a, const struct st_event *ev)
 {
+    if (ev->type == ST_EV_SYSCALL)
+        return same(a->path, a->path_len, ev->sys.args);
     if (ev->type != ST_EV_FILESYSTEM)
         return true; /* all that is judged is in the registers */
     return a->op == ev->fs.op && same(a->path, a->path_len, ev->fs.path) &&

@@ -34,7 +34,7 @@ struct st_asking {
     bool kept;    /* in the list */
     bool cloexec; /* of an open */
     enum st_fs_op op;
-    char *path, *target; /* what it is about; NULL: not known */
+    char *path, *target; /* what it is about, of a syscall its arguments; NULL: not known */
     size_t path_len, target_len;
 };
 

@@ -1,7 +1,7 @@
 /* forks: see forks.h. A refused one gets EAGAIN, which is what the kernel says at a limit of its own. */
 #include "monitor/forks.h"
 
-#include "model/mutation.h"
+#include "model/boundary.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -35,6 +35,7 @@ static void refuse(struct st_inquiry *q, const struct st_tree_counts *counts)
     if (!st_process_read((pid_t)q->asked->pid, &m->members, &m->facts) ||
         !st_filter_waits(q->filter, q->asked->id))
         return; /* gone */
+    m->who = &m->facts;
     st_inquiry_fill(q, ST_EV_PROCESS);
     st_processes_describe(m->processes, counts, &q->ev);
     st_inquiry_judge(q, EAGAIN);

@@ -37,3 +37,6 @@ void st_inquiry_judge(struct st_inquiry *q, int error);
 
 /* Whatever the policy says. */
 void st_inquiry_refuse(struct st_inquiry *q, const char *reason);
+
+/* As somebody else has decided; error likewise. */
+void st_inquiry_respond(struct st_inquiry *q, struct st_verdict *v, int error);

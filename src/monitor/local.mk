@@ -67,6 +67,7 @@ libmonitor_a_SOURCES = \
 	%D%/standby.c %D%/standby.h \
 	%D%/statefile.c %D%/statefile.h \
 	%D%/summary.c %D%/summary.h \
+	%D%/syscalls.c %D%/syscalls.h \
 	%D%/teller.c %D%/teller.h \
 	%D%/teller_main.c \
 	%D%/warden.c %D%/warden.h \

@@ -115,6 +115,8 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
     struct st_asking *a = (struct st_asking *)(uintptr_t)op->token;
     struct st_commission c;
 
+    if (!st_mutation_by_nr(a->call.nr))
+        st_syscalls_count(&m->syscalls, a->call.nr, allow);
     if (a != m->current) {
         answer_late(m, a, allow);
         return;
@@ -134,7 +136,7 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
 void st_inquiry_fill(struct st_inquiry *q, enum st_event_type type)
 {
     q->ev = (struct st_event){
-        .type = type, .tier = ST_TIER_KERNEL, .wall_us = st_now_wall_us(), .process = q->m->facts.process};
+        .type = type, .tier = ST_TIER_KERNEL, .wall_us = st_now_wall_us(), .process = q->m->who->process};
 }
 
 static struct st_operation ask_for(struct st_inquiry *q, int error)
@@ -172,6 +174,14 @@ void st_inquiry_refuse(struct st_inquiry *q, const char *reason)
     struct st_operation op = ask_for(q, EPERM);
 
     st_pipeline_refuse(q->m->pipeline, &q->ev, &op, reason);
+    keep_if_held(q->m);
+}
+
+void st_inquiry_respond(struct st_inquiry *q, struct st_verdict *v, int error)
+{
+    struct st_operation op = ask_for(q, error);
+
+    st_pipeline_respond(q->m->pipeline, &q->ev, v, &op, q->seen_ns);
     keep_if_held(q->m);
 }
 
@@ -260,19 +270,36 @@ static void take_mutation(struct st_inquiry *q)
     }
 }
 
+/* NULL: it is gone. */
+static const struct st_process_facts *find_caller(struct st_mutations *m, const struct st_inquiry *q,
+                                                  bool change)
+{
+    pid_t tid = (pid_t)q->asked->pid;
+
+    if (change)
+        return st_process_read(tid, &m->members, &m->facts) ? &m->facts : NULL;
+    if (!m->callers)
+        m->callers = st_process_cache_new(&m->members);
+    return st_process_cached(m->callers, tid, 0, m->pipeline->executions, q->seen_ns);
+}
+
 static bool take(void *ctx, struct st_filter *f, const struct seccomp_notif *asked)
 {
     struct st_mutations *m = ctx;
     struct st_inquiry q = {.m = m, .filter = f, .asked = asked, .seen_ns = st_now_mono_ns()};
+    bool change = asked->data.arch == ST_NATIVE_ARCH && st_mutation_by_nr(asked->data.nr);
+
+    bool sets_up;
 
     if (st_fork_take(&q))
         return !m->resting;
-    if (!st_process_read((pid_t)asked->pid, &m->members, &m->facts))
+    sets_up = st_filter_sets_up_by(f, (pid_t)asked->pid);
+    if (!sets_up && !(m->who = find_caller(m, &q, change)))
         return true; /* gone */
-    if (st_filter_sets_up(f, m->facts.leader)) {
+    if (sets_up || st_filter_sets_up(f, m->who->leader)) {
         m->setup_uses++;
-        st_filter_answer(f, asked->id, 0);
-    } else if (asked->data.arch == ST_NATIVE_ARCH && st_mutation_by_nr(asked->data.nr)) {
+        st_filter_answer(f, asked->id, st_boundary_of_setup(m, &asked->data));
+    } else if (change) {
         take_mutation(&q);
     } else {
         st_boundary_take(&q);
@@ -309,6 +336,7 @@ int st_mutations_open(struct st_mutations *m, struct st_pipeline *p, struct st_w
 {
     *m = (struct st_mutations){.pipeline = p};
     st_watch_members(w, &m->members);
+    st_syscalls_init(&m->syscalls, &w->order);
     if (st_hands_open(&m->hands, w->errands, on_done, m, err) < 0)
         return -err->errnum;
     return st_notify_open(w->order.listener, w->order.listener_fd, take, m, &m->notify, err);
@@ -330,4 +358,7 @@ void st_mutations_close(struct st_mutations *m)
     m->notify = NULL;
     st_askings_clear(&m->askings);
     st_opened_free(&m->opened);
+    st_buf_free(&m->args);
+    st_process_cache_free(m->callers);
+    m->callers = NULL;
 }

@@ -14,8 +14,10 @@
 #include "monitor/opened.h"
 #include "monitor/pipeline.h"
 #include "monitor/processes.h"
+#include "monitor/syscalls.h"
 #include "sensors/notify.h"
 #include "sensors/process.h"
+#include "sensors/process_cache.h"
 #include "sensors/request.h"
 #include "sensors/resolve.h"
 
@@ -34,11 +36,15 @@ struct st_mutations {
     struct st_processes *processes; /* NULL: not watched */
     const struct st_guards *guards; /* NULL: files are not watched */
     struct st_own_mounts own;
+    struct st_syscalls syscalls;
+    struct st_process_cache *callers;   /* of the boundary */
+    const struct st_process_facts *who; /* asks right now */
     /* scratch */
     struct st_process_facts facts;
     struct st_request request;
     struct st_resolved object, target;
     struct st_errand errand;
+    struct st_buf args; /* of a syscall, as JSON */
 };
 
 /* Bind the socket of the order. */

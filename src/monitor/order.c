@@ -84,6 +84,39 @@ static void read_reach(const struct st_json_node *reach, struct st_order_reach *
     out->let_devices = st_json_true(st_json_get(reach, "let_devices"));
 }
 
+static int read_errno(const struct st_json_node *item, int *out, struct st_error *err)
+{
+    *out = (int)integer_of(item, "errno", 0);
+    return *out > 0 && *out < 4096 ? 0 : st_fail(err, EINVAL, "order to the monitor: the errno of a refusal");
+}
+
+static int read_profile(const struct st_json_node *profile, struct st_order *o, struct st_error *err)
+{
+    const struct st_json_node *calls = st_json_get(profile, "refused"),
+                              *sockets = st_json_get(profile, "sockets");
+
+    read_list(st_json_get(profile, "unwatched"), &o->unwatched, &o->n_unwatched);
+    o->refused = st_xcalloc(st_json_count(calls) + 1, sizeof(*o->refused));
+    st_json_each (item, calls) {
+        struct st_order_refusal *r = &o->refused[o->n_refused++];
+
+        r->name = string_of(item, "name", true, err);
+        r->flags = (uint64_t)integer_of(item, "flags", 0);
+        if (!r->name || read_errno(item, &r->error, err) < 0)
+            return -err->errnum;
+    }
+    o->sockets = st_xcalloc(st_json_count(sockets) + 1, sizeof(*o->sockets));
+    st_json_each (item, sockets) {
+        struct st_order_socket *s = &o->sockets[o->n_sockets++];
+
+        s->family = integer_of(item, "family", -1);
+        s->protocol = integer_of(item, "protocol", -1);
+        if (read_errno(item, &s->error, err) < 0)
+            return -err->errnum;
+    }
+    return 0;
+}
+
 static int read_types(const struct st_json_node *list, uint32_t *out, struct st_error *err)
 {
     st_json_each (item, list) {
@@ -143,7 +176,8 @@ static int read_members(const struct st_json_node *root, struct st_order *o, str
     read_floor(st_json_get(root, "floor"), o);
     read_network(st_json_get(root, "network"), &o->network);
     read_reach(st_json_get(root, "reach"), &o->reach);
-    if (read_sinks(st_json_get(root, "sinks"), o, err) < 0)
+    if (read_profile(st_json_get(root, "profile"), o, err) < 0 ||
+        read_sinks(st_json_get(root, "sinks"), o, err) < 0)
         return -err->errnum;
     o->listener = string_of(root, "listener", false, err);
     o->listener_fd = o->listener ? (int)integer_of(root, "listener_fd", -1) : -1;
@@ -185,6 +219,9 @@ void st_order_free(struct st_order *o)
     free(o->floor_points);
     free(o->landlock_rules);
     free(o->sinks);
+    free(o->refused);
+    free(o->sockets);
+    free(o->unwatched);
     free(o->network.resolvers);
     free(o->reach.secret);
     free(o->reach.kept);

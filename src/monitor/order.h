@@ -19,6 +19,19 @@ struct st_order_sink {
     bool refusals;
 };
 
+/* A syscall that the container's own profile refuses, and that we are told of. */
+struct st_order_refusal {
+    const char *name;
+    int error;
+    uint64_t flags; /* only with one of these in its first argument; 0: always */
+};
+
+/* Sockets that it refuses. */
+struct st_order_socket {
+    int error;
+    int64_t family, protocol; /* protocol -1: any */
+};
+
 struct st_order {
     const char *id;
     pid_t pid;             /* the container's first process, in our pid namespace; 0: not known yet */
@@ -44,8 +57,14 @@ struct st_order {
     bool light;            /* a pod's sandbox: life cycle only */
     const char *listener;  /* socket to which the runtime sends fds of seccomp notifications; NULL: none */
     int listener_fd;       /* bound already, and ours; -1: not yet */
-    bool floor;            /* there is one: */
-    bool floor_root;       /* by mounts: its root is read-only because of it */
+    struct st_order_refusal *refused;
+    size_t n_refused;
+    struct st_order_socket *sockets;
+    size_t n_sockets;
+    const char **unwatched; /* syscalls of the boundary that the profile decides by arguments */
+    size_t n_unwatched;
+    bool floor;                /* there is one: */
+    bool floor_root;           /* by mounts: its root is read-only because of it */
     const char **floor_points; /* mount points that are read-only because of it */
     size_t n_floor_points;
     int64_t landlock_abi;        /* by Landlock; 0: it is not */

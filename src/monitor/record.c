@@ -24,7 +24,7 @@ static void write_changes(struct st_jw *w, const struct st_order *order, bool au
     const char *without = audit ? "audit mode: nothing of the container is changed"
                                 : "started without the shim, which prepares the bundle for it";
 
-    if (order->listener)
+    if (order->listener && !audit)
         write_sensor(w, "mutations", "seccomp", "on", NULL);
     else
         write_sensor(w, "mutations", "none", audit ? "off" : "degraded", without);
@@ -35,7 +35,24 @@ static void write_changes(struct st_jw *w, const struct st_order *order, bool au
     else if (order->floor)
         write_sensor(w, "floor", "mount", "on", NULL);
     else
-        write_sensor(w, "floor", "none", "off", order->listener ? "floor: off" : without);
+        write_sensor(w, "floor", "none", "off", order->listener && !audit ? "floor: off" : without);
+}
+
+static void write_syscalls(struct st_jw *w, const struct st_order *order, bool audit)
+{
+    st_auto_buf left = ST_BUF_INIT;
+
+    for (size_t i = 0; i < order->n_unwatched; i++)
+        st_buf_addf(&left, "%s%.60s",
+                    i ? ", " : "decided by the profile, by arguments: ", order->unwatched[i]);
+    if (order->listener)
+        write_sensor(w, "syscalls", "seccomp", left.len ? "degraded" : "on",
+                     left.len ? st_buf_cstr(&left) : NULL);
+    else
+        write_sensor(w, "syscalls", "none", order->light ? "off" : "degraded",
+                     order->light ? "a light watch"
+                     : audit ? "the profile has a listener of its own, or there was no shim to prepare it"
+                             : "started without the shim, which prepares the bundle for it");
 }
 
 static void write_processes(struct st_jw *w, const struct st_watch *watch, const struct st_processes *p)
@@ -70,6 +87,7 @@ static void write_sensors(struct st_jw *w, const struct st_watch *watch, const s
     if (!watch->order.light)
         write_sensor(w, "reach", "mounts", facts->reach ? "degraded" : "on", facts->reach);
     write_processes(w, watch, facts->processes);
+    write_syscalls(w, &watch->order, audit);
     st_jw_end(w, ']');
 }
 
@@ -139,6 +157,10 @@ void st_record_stop(struct st_buf *out, const struct st_stop_facts *facts)
     if (facts->processes)
         write_totals(&w, facts->processes);
     st_jw_kstr(&w, "reason", facts->reason);
+    if (facts->syscalls) {
+        st_jw_key(&w, "syscalls");
+        st_syscalls_write(facts->syscalls, &w);
+    }
     st_jw_end(&w, '}');
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "monitor/processes.h"
+#include "monitor/syscalls.h"
 #include "monitor/teller.h"
 #include "monitor/warden.h"
 #include "monitor/watch.h"
@@ -33,6 +34,7 @@ struct st_stop_facts {
     uint64_t events, refused; /* records of this run, this one included */
     int64_t duration_ms;
     const struct st_tree_totals *processes; /* NULL: not watched */
+    const struct st_syscalls *syscalls;     /* NULL: nobody asked about any */
 };
 
 /* lifecycle, op "stop". */

@@ -104,6 +104,7 @@ static int seal(struct st_worker *w, struct st_error *err)
     w->stop.refused = atomic_load(&w->watch->pulse->refused);
     w->stop.duration_ms = (st_now_mono_ns() - w->watch->started_ns) / 1000000;
     w->stop.processes = w->processes.tree ? st_tree_totals(w->processes.tree) : NULL;
+    w->stop.syscalls = w->mutations.notify ? &w->mutations.syscalls : NULL;
     st_record_stop(&payload, &w->stop);
     if (st_pipeline_note(&w->pipeline, ST_EV_LIFECYCLE, ST_TIER_KERNEL, payload.data, payload.len, false,
                          err) < 0)

@@ -291,8 +291,10 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
         return 0;
     if (st_mutations_open(&w->mutations, &w->pipeline, w->watch, err) < 0)
         return -err->errnum;
-    w->files.opened = &w->mutations.opened;
     w->files.filters = w->mutations.notify;
+    if (st_policy_mode(w->pipeline.policy) == ST_MODE_AUDIT)
+        return 0; /* only the boundary is asked about */
+    w->files.opened = &w->mutations.opened;
     w->mutations.guards = &w->files.guards;
     w->mutations.processes = w->processes.tree ? &w->processes : NULL;
     return 0;

@@ -15,8 +15,10 @@ liboci_a_SOURCES = \
 	%D%/runtime.c %D%/runtime.h \
 	%D%/seccomp_edit.c %D%/seccomp_edit.h \
 	%D%/seccomp_forks.c \
+	%D%/seccomp_note.c %D%/seccomp_note.h \
 	%D%/seccomp_reset.c \
 	%D%/seccomp_rules.c %D%/seccomp_rules.h \
+	%D%/seccomp_sockets.c %D%/seccomp_sockets.h \
 	%D%/seccomp_subjects.c %D%/seccomp_subjects.h \
 	%D%/select.c %D%/select.h \
 	%D%/spelling.c %D%/spelling.h \

@@ -4,7 +4,9 @@
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "base/mem.h"
+#include "model/boundary.h"
 #include "model/mutation.h"
+#include "oci/seccomp_note.h"
 #include "oci/seccomp_rules.h"
 #include "oci/seccomp_subjects.h"
 
@@ -19,8 +21,10 @@
 /* As profiles spell the architecture that we were built for; another one has no profile of ours. */
 #ifdef __aarch64__
 #define NATIVE "SCMP_ARCH_AARCH64"
+#define ALL_ARCHITECTURES "[\"SCMP_ARCH_AARCH64\",\"SCMP_ARCH_ARM\"]"
 #else
 #define NATIVE "SCMP_ARCH_X86_64"
+#define ALL_ARCHITECTURES "[\"SCMP_ARCH_X86_64\",\"SCMP_ARCH_X86\",\"SCMP_ARCH_X32\"]"
 #endif
 
 struct profile {
@@ -29,7 +33,7 @@ struct profile {
     struct st_seccomp_subjects subjects;
     size_t n_fresh, n_gone; /* rules that we add, that we take away whole */
     struct st_buf restore;  /* elements of an array of rules, for the way back */
-    bool ip_only;
+    bool observe;
 };
 
 static int set_text(struct profile *p, const char *key, const char *json, struct st_error *err)
@@ -49,7 +53,7 @@ static int add_rule(struct profile *p, const struct st_seccomp_rule *rule, struc
     return st_json_edit_append(st_oci_config_edit(p->config), path, st_buf_cstr(&text), err);
 }
 
-/* ---- taking names out of the rules that permit them ---- */
+/* ---- taking names out of the rules that decide them ---- */
 
 static void remember(struct profile *p, const struct st_seccomp_rule *rule)
 {
@@ -78,7 +82,7 @@ static void remove_names(struct profile *p, const struct st_json_node *rule, siz
         return;
     }
     st_json_each (item, list)
-        if (st_seccomp_is_taken(st_seccomp_find(&p->subjects, st_json_str(item, NULL))))
+        if (st_seccomp_gives_up(&p->subjects, rule, st_json_str(item, NULL)))
             st_json_edit_remove(edit, item);
 }
 
@@ -92,7 +96,7 @@ static int ask_under(struct profile *p, const struct st_json_node *rule, const c
     int rc;
 
     if (!s || s->fate != ST_SECCOMP_BY_ARGUMENTS || s->treatment == ST_SECCOMP_NO_SUCH ||
-        s->treatment == ST_SECCOMP_NO_WAY_OUT)
+        s->treatment == ST_SECCOMP_ASK_FAMILY)
         return 0;
     if (s->treatment != ST_SECCOMP_ASK_FORK)
         return add_rule(p, &ask, err);
@@ -113,13 +117,14 @@ static int take_from(struct profile *p, const struct st_json_node *rule, struct 
     size_t n = 0;
 
     st_json_each (item, list)
-        if (st_seccomp_is_taken(st_seccomp_find(&p->subjects, st_json_str(item, NULL))))
+        if (st_seccomp_gives_up(&p->subjects, rule, st_json_str(item, NULL)))
             taken[n++] = st_json_str(item, NULL);
     if (n == 0)
         return 0;
     if (st_seccomp_has_condition(rule))
         args = text_of(p, st_json_get(rule, "args"));
-    remember(p, &(struct st_seccomp_rule){taken, n, st_seccomp_action(rule), 0, args});
+    remember(p, &(struct st_seccomp_rule){taken, n, st_seccomp_action(rule),
+                                          st_seccomp_error(rule, "errnoRet"), args});
     remove_names(p, rule, n);
     for (size_t i = 0; args && i < n; i++)
         if (ask_under(p, rule, taken[i], args, err) < 0)
@@ -130,7 +135,7 @@ static int take_from(struct profile *p, const struct st_json_node *rule, struct 
 static int take_all(struct profile *p, struct st_error *err)
 {
     st_json_each (rule, p->subjects.rules)
-        if (st_seccomp_permits(st_seccomp_action(rule)) && take_from(p, rule, err) < 0)
+        if (take_from(p, rule, err) < 0)
             return -err->errnum;
     return 0;
 }
@@ -164,55 +169,35 @@ static int add_by_bits(struct profile *p, const struct st_seccomp_subject *s, un
     return rest ? add_masked(p, s, s->action, all, unless, err) : 0;
 }
 
-struct families {
-    struct {
-        uint32_t mask, value;
-    } kept[8], out[16]; /* mask 0: the end */
-};
+/* Namespaces that the profile refuses by a condition of its own, beside which these rules can stand. */
+static int add_refused_spaces(struct profile *p, const struct st_seccomp_subject *s, struct st_error *err)
+{
+    uint64_t bit;
 
-/* A socket of vsock leads past every network, one of XDP past all rules of one: 0 to 39, 41, 42 and 43, 45
- * stay. */
-static const struct families but_two = {
-    .kept = {{~31u, 0}, {~7u, 32}, {~0u, 41}, {~1u, 42}, {~0u, 45}},
-    .out = {{~0u, AF_VSOCK}, {~0u, AF_XDP}},
-};
+    for (size_t i = 0; (bit = st_namespace_at(i)) != 0; i++)
+        if ((bit & s->none_of) && add_masked(p, s, ST_SECCOMP_NOTIFY, bit, bit, err) < 0)
+            return -err->errnum;
+    return 0;
+}
 
-/* In the host's network rules see what is IP and has a socket of the container's: the kernel sends for RDS by
- * one of its own, and what else a machine speaks (CAN, Bluetooth, TIPC …) meets none. 1, 2, 10, 16 and 38
- * stay. */
-static const struct families ip = {
-    .kept = {{~0u, AF_UNIX}, {~0u, AF_INET}, {~0u, AF_INET6}, {~0u, AF_NETLINK}, {~0u, AF_ALG}},
-    .out = {{~0u, 3},
-            {~3u, 4},
-            {~1u, 8},
-            {~0u, 11},
-            {~3u, 12},
-            {~0u, 17},
-            {~1u, 18},
-            {~3u, 20},
-            {~7u, 24},
-            {~3u, 32},
-            {~1u, 36},
-            {~0u, 39},
-            {~7u, 40},
-            {~15u, 48}},
-};
-
-/* Kinds are told by the lower half of the argument, which is all that the kernel looks at. rest: all else is
- * left to a default that refuses; else those that are out are refused. */
+/* Families of sockets, told by the lower half of the argument, which is all that the kernel looks at. Those
+ * that programs use all day pass; others are asked about: many are ways that no rule of a network sees.
+ * rest: what is left over, which the kernel has not heard of, meets a default that refuses. */
 static int add_by_family(struct profile *p, const struct st_seccomp_subject *s, bool rest,
                          struct st_error *err)
 {
-    const struct families *f = p->ip_only ? &ip : &but_two;
+    static const struct {
+        uint32_t mask, value;
+    } usual[] = {{~0u, AF_UNIX}, {~0u, AF_INET}, {~0u, AF_INET6}},
+      others[] = {{~0u, 0}, {~0u, 3}, {~3u, 4}, {~1u, 8}, {~0u, 11}, {~3u, 12}, {~15u, 16}, {~31u, 32}};
     const char *action = s->fate == ST_SECCOMP_PERMITTED ? s->action : ST_SECCOMP_ALLOW;
     int rc = 0;
 
-    _Static_assert(AF_VSOCK == 40 && AF_XDP == 44, "the two that are left out");
-    _Static_assert(AF_INET6 == 10 && AF_NETLINK == 16 && AF_ALG == 38, "those that stay");
-    for (size_t i = 0; rc == 0 && rest && f->kept[i].mask; i++)
-        rc = add_masked(p, s, action, f->kept[i].mask, f->kept[i].value, err);
-    for (size_t i = 0; rc == 0 && !rest && f->out[i].mask; i++)
-        rc = add_masked(p, s, ST_SECCOMP_ERRNO, f->out[i].mask, f->out[i].value, err);
+    _Static_assert(AF_UNIX == 1 && AF_INET == 2 && AF_INET6 == 10, "all but these are among the others");
+    for (size_t i = 0; rc == 0 && rest && i < sizeof(usual) / sizeof(usual[0]); i++)
+        rc = add_masked(p, s, action, usual[i].mask, usual[i].value, err);
+    for (size_t i = 0; rc == 0 && i < sizeof(others) / sizeof(others[0]); i++)
+        rc = add_masked(p, s, ST_SECCOMP_NOTIFY, others[i].mask, others[i].value, err);
     return rc;
 }
 
@@ -226,8 +211,9 @@ static int add_together(struct profile *p, enum st_seccomp_treatment treatment, 
     for (size_t i = 0; i < p->subjects.n; i++) {
         const struct st_seccomp_subject *s = &p->subjects.list[i];
 
-        if (s->treatment == treatment &&
-            (s->fate == ST_SECCOMP_PERMITTED || (treatment == ST_SECCOMP_NO_SUCH && st_seccomp_is_taken(s))))
+        if ((s->treatment == treatment && (s->fate == ST_SECCOMP_PERMITTED ||
+                                           (treatment == ST_SECCOMP_NO_SUCH && st_seccomp_is_taken(s)))) ||
+            (treatment == ST_SECCOMP_ASK && s->forced))
             list[n++] = s->name;
     }
     return n ? add_rule(p, &(struct st_seccomp_rule){list, n, action, ENOSYS, NULL}, err) : 0;
@@ -246,10 +232,13 @@ static int add_ours(struct profile *p, bool rest, struct st_error *err)
         if (s->fate == ST_SECCOMP_PERMITTED && s->treatment == ST_SECCOMP_ASK_BY_FLAGS)
             rc = add_by_bits(p, s, st_open_change_at, 0, rest, err);
         else if (s->fate == ST_SECCOMP_PERMITTED && s->treatment == ST_SECCOMP_ASK_NAMESPACE)
-            rc = add_by_bits(p, s, st_namespace_at, 0, rest, err);
+            rc = add_by_bits(p, s, strcmp(s->name, "unshare") == 0 ? st_unshared_at : st_namespace_at, 0,
+                             rest, err);
         else if (s->fate == ST_SECCOMP_PERMITTED && s->treatment == ST_SECCOMP_ASK_FORK)
             rc = add_by_bits(p, s, st_namespace_at, CLONE_THREAD, rest, err);
-        else if (s->treatment == ST_SECCOMP_NO_WAY_OUT && st_seccomp_is_taken(s))
+        else if (s->none_of)
+            rc = add_refused_spaces(p, s, err);
+        else if (s->treatment == ST_SECCOMP_ASK_FAMILY && st_seccomp_is_taken(s))
             rc = add_by_family(p, s, rest, err);
     }
     return rc;
@@ -366,9 +355,12 @@ static void write_note(struct st_buf *out, const struct profile *p, bool closed)
     }
     st_jw_kint(&w, "first", (int64_t)(st_json_count(p->subjects.rules) - p->n_gone));
     st_jw_kbool(&w, "made", p->node == NULL);
+    st_seccomp_note_refused(&w, &p->subjects);
     st_jw_key(&w, "restore");
     st_jw_raw(&w, rules.data, rules.len);
     st_jw_kint(&w, "rules", (int64_t)p->n_fresh);
+    st_seccomp_note_sockets(&w, &p->subjects);
+    st_seccomp_note_left(&w, &p->subjects);
     st_jw_end(&w, '}');
 }
 
@@ -429,9 +421,19 @@ static int check(const struct profile *p, const struct st_oci_seccomp *plan, str
     return 0;
 }
 
+/* A profile of ours that changes nothing is good for all that runs here. */
+static int make_permissive(struct profile *p, struct st_error *err)
+{
+    if (p->node)
+        return 0;
+    return set_text(p, "architectures", ALL_ARCHITECTURES, err) < 0
+               ? -err->errnum
+               : set_text(p, "defaultAction", "\"" ST_SECCOMP_ALLOW "\"", err);
+}
+
 static int apply(struct profile *p, const struct st_oci_seccomp *plan, struct st_error *err)
 {
-    bool closed = can_close(p);
+    bool closed = !plan->observe && can_close(p);
     int rc = st_seccomp_gather(&p->subjects, plan, err);
 
     if (rc == 0)
@@ -442,16 +444,18 @@ static int apply(struct profile *p, const struct st_oci_seccomp *plan, struct st
         rc = add_permitted(p, plan, err);
     if (rc == 0 && closed)
         rc = close_default(p, err);
+    if (rc == 0 && plan->observe)
+        rc = make_permissive(p, err);
     if (rc == 0)
         rc = set_listener(p, plan->listener, closed, err);
-    if (rc == 0)
+    if (rc == 0 && !plan->observe)
         drop_foreign(p, st_json_get(p->node, "architectures"));
     return rc;
 }
 
 int st_oci_set_seccomp(struct st_oci_config *config, const struct st_oci_seccomp *plan, struct st_error *err)
 {
-    struct profile p = {.config = config, .ip_only = plan->ip_only};
+    struct profile p = {.config = config, .observe = plan->observe};
     int rc;
 
     p.node = st_json_get(st_json_get(st_oci_config_root(config), "linux"), "seccomp");
@@ -462,6 +466,7 @@ int st_oci_set_seccomp(struct st_oci_config *config, const struct st_oci_seccomp
         p.subjects.rules = st_json_get(p.node, "syscalls");
         p.subjects.fallback =
             p.node ? st_json_str(st_json_get(p.node, "defaultAction"), NULL) : ST_SECCOMP_ALLOW;
+        p.subjects.fallback_error = st_seccomp_error(p.node, "defaultErrnoRet");
         rc = apply(&p, plan, err);
     }
     st_buf_free(&p.restore);

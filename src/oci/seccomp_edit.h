@@ -10,6 +10,7 @@
  * What was done is noted in listenerMetadata, so that a bundle that is run again can be put back first. */
 #pragma once
 
+#include "base/buf.h"
 #include "oci/config_edit.h"
 
 #include <stdbool.h>
@@ -23,13 +24,12 @@
 
 struct st_oci_seccomp {
     const char *listener;      /* socket of the monitor */
-    const char *const *notify; /* asked about, besides all mutations */
+    const char *const *notify; /* asked about, besides all mutations and the boundary */
     size_t n_notify;
     const char *const *permit; /* let by where no rule speaks of them: they only take rights away */
     size_t n_permit;
     bool forks;   /* asked about whoever makes a process; threads never are */
-    bool ip_only; /* no sockets but of IP, and those that stay on the machine: other kinds are none of its
-                     rules' */
+    bool observe; /* the boundary only, no mutations; and nothing else about the profile changes */
 };
 
 /* Refused (-EBUSY) where the profile has a listener of its own, and (-EINVAL) where it decides by arguments
@@ -42,3 +42,9 @@ int st_oci_reset_seccomp(struct st_oci_config *config, struct st_error *err);
 
 /* The listener that we put there, or NULL. */
 const char *st_oci_seccomp_listener(const struct st_oci_config *config);
+
+/* Appends what the note says of syscalls that the profile refuses and that we are told of, of sockets
+ * likewise, and of those that could not be watched because it decides them by arguments:
+ * {"refused":[{"errno","name"}…], "sockets":[{"errno","family","protocol"}…],"unwatched":[name…]}. protocol
+ * -1: any. An error where there is a note, and it is not as we left it. */
+int st_oci_seccomp_note(const struct st_oci_config *config, struct st_buf *out, struct st_error *err);

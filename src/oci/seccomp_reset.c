@@ -3,6 +3,7 @@
 #include "oci/seccomp_rules.h"
 
 #include "base/cleanup.h"
+#include "base/json_write.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -134,4 +135,34 @@ int st_oci_reset_seccomp(struct st_oci_config *config, struct st_error *err)
     else if (rc == 0)
         rc = restore(st_oci_config_edit(config), profile, note, st_json_root(doc), err);
     return rc < 0 ? st_oci_config_wrap(config, err) : 0;
+}
+
+/* ---- for the monitor ---- */
+
+static void copy_list(struct st_jw *w, const char *note, const struct st_json_node *was, const char *key)
+{
+    const struct st_json_node *node = st_json_get(was, key);
+    st_auto_free char *text = node ? text_of(note, node) : st_xstrdup("[]");
+
+    st_jw_key(w, key);
+    st_jw_raw(w, text, strlen(text));
+}
+
+int st_oci_seccomp_note(const struct st_oci_config *config, struct st_buf *out, struct st_error *err)
+{
+    const char *note = note_of(profile_of(config));
+    const struct st_json_node *was;
+    st_auto_json doc = NULL;
+    struct st_jw w;
+
+    if (note && st_json_parse(note, strlen(note), ST_JSON_DEFAULT_LIMITS, &doc, err) < 0)
+        return st_oci_config_wrap(config, err);
+    was = doc ? st_json_root(doc) : NULL;
+    st_jw_init(&w, out);
+    st_jw_object(&w);
+    copy_list(&w, note, was, "refused");
+    copy_list(&w, note, was, "sockets");
+    copy_list(&w, note, was, "unwatched");
+    st_jw_end(&w, '}');
+    return 0;
 }

@@ -90,6 +90,17 @@ bool st_filter_sets_up(struct st_filter *f, pid_t leader)
     return false;
 }
 
+bool st_filter_sets_up_by(struct st_filter *f, pid_t tid)
+{
+    char task[64];
+    struct stat sb;
+
+    if (!f->setup || !f->pid)
+        return false;
+    snprintf(task, sizeof(task), "/proc/%d/task/%d", (int)f->pid, (int)tid);
+    return stat(task, &sb) == 0 && st_filter_sets_up(f, f->pid);
+}
+
 static int send_response(const struct st_filter *f, struct seccomp_notif_resp *r)
 {
     /* The kernel's struct can only grow at its end, and what is not known there must be zero. */

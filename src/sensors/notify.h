@@ -30,6 +30,9 @@ void st_filter_unref(struct st_filter *f);
 
 /* Is this task the runtime, on its way into the container? The end of that is noted: it never comes back. */
 bool st_filter_sets_up(struct st_filter *f, pid_t leader);
+/* The same of a thread, where the runtime has named its process: a quick answer, since a runtime asks a lot.
+ */
+bool st_filter_sets_up_by(struct st_filter *f, pid_t tid);
 
 /* 0: let it go on; else an errno that the call returns. 0 or -errno (-ENOENT: nobody waits with this id). */
 int st_filter_answer(const struct st_filter *f, uint64_t id, int error);

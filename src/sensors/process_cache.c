@@ -78,6 +78,15 @@ static bool fill(struct entry *e, const struct st_membership *members, pid_t pid
     return true;
 }
 
+void st_process_cache_forget(struct st_process_cache *c, pid_t pid)
+{
+    for (size_t i = 0; i < ENTRIES; i++)
+        if (c->entries[i].pid == pid) {
+            st_close(&c->entries[i].dir);
+            c->entries[i].pid = 0;
+        }
+}
+
 const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid_t pid, int64_t uid,
                                                  uint64_t executions, int64_t now_ns)
 {

@@ -23,6 +23,10 @@ tests_attack_execs_SOURCES = %D%/execs.c
 tests_attack_execs_CPPFLAGS = $(AM_CPPFLAGS)
 tests_attack_execs_CFLAGS = $(tests_attack_attack_CFLAGS)
 tests_attack_execs_LDFLAGS = $(tests_attack_attack_LDFLAGS)
+check_PROGRAMS += %D%/ask
+tests_attack_ask_SOURCES = %D%/ask.c
+tests_attack_ask_CFLAGS = $(tests_attack_attack_CFLAGS)
+tests_attack_ask_LDFLAGS = $(tests_attack_attack_LDFLAGS)
 
 check_PROGRAMS += %D%/marker %D%/storm
 tests_attack_marker_SOURCES = %D%/marker.c

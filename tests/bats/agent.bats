@@ -65,7 +65,13 @@ work='
     # python
     python3 -c "import json, subprocess, tempfile, os, pty; tempfile.TemporaryFile().write(b\"x\"); open(os.devnull, \"w\").write(\"x\")
 print(subprocess.run([\"echo\", \"python\"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode().strip()); pty.openpty()"
+    # threads and processes, names and users
+    python3 -c "import threading, concurrent.futures as f, multiprocessing as m, os, socket
+t = [threading.Thread(target=os.getpid) for _ in range(20)]; [x.start() for x in t]; [x.join() for x in t]
+list(f.ThreadPoolExecutor(8).map(abs, range(100))); p = m.Process(target=os.getpid); p.start(); p.join()
+socket.if_nameindex(); socket.getaddrinfo(\"127.0.0.1\", 80); os.setuid(os.getuid()); os.setgid(os.getgid())"
     # node
+    node -e "new (require(\"worker_threads\").Worker)(\"1\", {eval: true}); require(\"os\").networkInterfaces()"
     node -e "require(\"fs\").writeFileSync(\"n\", \"x\"); console.log(require(\"child_process\").execSync(\"echo node\").toString().trim())"
     # a compiler
     echo "int main(void) { return 0; }" >m.c; gcc -O1 -c m.c -o m.o; gcc m.o -o m; ./m; printf "all:\n\t@echo made\n" >Makefile; make -s 2>/dev/null || true

@@ -277,7 +277,7 @@ kernel_is() { printf '%s\n%s\n' "$1" "$(uname -r)" | sort -VC; }
     make_target box sh -c 'echo x >/workspace/a; echo y >/outside/b && echo free'
     # shellcheck disable=SC2046 # as many words
     edit_config "$(bundle_of box)" '.linux.seccomp = {defaultAction: "SCMP_ACT_ERRNO", architectures: ["SCMP_ARCH_X86_64", "SCMP_ARCH_X86"],
-        syscalls: [{names: ["mkdir", "getcwd"], action: "SCMP_ACT_ALLOW"}, {names: ["acct"], action: "SCMP_ACT_KILL"}]} |
+        syscalls: [{names: ["mkdir", "getcwd"], action: "SCMP_ACT_ALLOW"}, {names: ["vhangup"], action: "SCMP_ACT_KILL"}]} |
         .linux.seccomp.syscalls[0].names += $ARGS.positional' --args -- $(syscall_names)
     cp "$(bundle_of box)/config.json" "$NOTES/original"
     run runtime run --bundle "$(bundle_of box)" "$(id_of box)"
@@ -289,11 +289,17 @@ kernel_is() { printf '%s\n%s\n' "$1" "$(uname -r)" | sort -VC; }
     configure default_policy audit-only
     run -0 runtime run --bundle "$(bundle_of box)" "$(id_of box)"
     [ "$output" = free ]
+    trace_is_complete "$(id_of box)"
+    # Without us at all it is as it was in every way.
+    configure allow_disable true
+    edit_config "$(bundle_of box)" '.annotations = {"io.sandtrace.disable": "true"}'
+    run -0 runtime run --bundle "$(bundle_of box)" "$(id_of box)"
+    [ "$output" = free ]
+    configure allow_disable false
     for what in '.root.readonly' '[.mounts[] | .options |= map(select(. != "rw"))]' \
         '.linux.seccomp | del(.syscalls)' '[.linux.seccomp.syscalls[] | .action as $a | .names[] | [., $a]] | sort'; do
         [ "$(jq -S "$what" "$NOTES/original")" = "$(jq -S "$what" "$(bundle_of box)/config.json")" ]
     done
-    trace_is_complete "$(id_of box)"
 }
 
 @test "the start record says what is notified and what holds" {

@@ -5,6 +5,7 @@ LDFLAGS_FUZZ = $(AM_LDFLAGS) -fsanitize=fuzzer
 LDADD_FUZZ_OCI = liboci.a libmodel.a libbase.a $(OCISPEC_LIBS) $(BASE_LIBS)
 FUZZERS = \
 	%D%/fuzz_argv \
+	%D%/fuzz_boundary \
 	%D%/fuzz_config_json \
 	%D%/fuzz_control \
 	%D%/fuzz_state
@@ -13,6 +14,9 @@ include tests/fuzz/audit.mk
 tests_fuzz_fuzz_argv_SOURCES = %D%/fuzz_argv.c
 tests_fuzz_fuzz_argv_LDFLAGS = $(LDFLAGS_FUZZ)
 tests_fuzz_fuzz_argv_LDADD = $(LDADD_FUZZ_OCI)
+tests_fuzz_fuzz_boundary_SOURCES = %D%/fuzz_boundary.c
+tests_fuzz_fuzz_boundary_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_boundary_LDADD = libsensors.a libaudit.a libmodel.a libbase.a $(BASE_LIBS) $(SODIUM_LIBS)
 tests_fuzz_fuzz_config_json_SOURCES = %D%/fuzz_config_json.c
 tests_fuzz_fuzz_config_json_LDFLAGS = $(LDFLAGS_FUZZ)
 tests_fuzz_fuzz_config_json_LDADD = $(LDADD_FUZZ_OCI)

@@ -200,6 +200,19 @@ static void test_more_processes_than_are_kept_are_all_told_apart(void **state)
         end(&children[i]);
 }
 
+static void test_who_is_forgotten_is_looked_at_again(void **state)
+{
+    struct child c = child_that(change_name);
+
+    (void)state;
+    assert_false(is(known(c.pid)->comm, "other"));
+    tell(&c);
+    st_process_cache_forget(cache, c.pid);
+    st_process_cache_forget(cache, c.pid);
+    assert_true(is(known(c.pid)->comm, "other"));
+    end(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +224,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_process_that_is_gone_is_not_known_any_more, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_more_processes_than_are_kept_are_all_told_apart, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_who_is_forgotten_is_looked_at_again, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
