@@ -74,7 +74,8 @@ static void describe(struct st_inquiry *q, const struct st_boundary *row, const 
     const struct seccomp_data *call = &q->asked->data;
     pid_t tid = (pid_t)q->asked->pid;
 
-    snprintf(q->number, sizeof(q->number), "%d", call->nr);
+    if (!name)
+        snprintf(q->number, sizeof(q->number), "%d", call->nr);
     st_inquiry_fill(q, ST_EV_SYSCALL);
     q->ev.sys.name = st_str(name ? name : q->number);
     if (!row)

@@ -6,7 +6,10 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <sys/epoll.h>
+
+#define EAGER_TURNS 8
 
 void st_loop_init(struct st_loop *l, int epfd, struct st_pulse *pulse)
 {
@@ -75,14 +78,36 @@ static void run_handlers(struct st_loop *l, const struct epoll_event *events, in
     }
 }
 
+/* Whoever is eager has its turn at once, and all others after some of these. epoll's fd is readable for the
+ * eager one as well: it does not tell whether there is something else. */
+ST_IDLE_CODE static int wait_with_eager(struct st_loop *l, struct epoll_event *events, int max, int timeout)
+{
+    struct pollfd fds[] = {{.fd = l->eager(l->deadline_ctx), .events = POLLIN},
+                           {.fd = l->epfd, .events = POLLIN}};
+    int n;
+
+    l->eager_events = 0;
+    if (fds[0].fd < 0)
+        return epoll_wait(l->epfd, events, max, timeout);
+    n = poll(fds, 2, timeout);
+    if (n <= 0)
+        return n;
+    l->eager_events = fds[0].revents;
+    if (fds[0].revents && ++l->eager_turns < EAGER_TURNS)
+        return 0;
+    l->eager_turns = 0;
+    return epoll_wait(l->epfd, events, max, 0);
+}
+
 /* After on_quiet nothing is run but the wait: what runs must come back into memory. */
 ST_IDLE_CODE static int wait_for_events(struct st_loop *l, struct epoll_event *events, int max)
 {
     int timeout = wait_ms(l);
     bool tired = timeout < 0 && l->on_quiet;
-    int n = epoll_wait(l->epfd, events, max, tired ? l->quiet_ms : timeout);
+    int n, longest = tired ? l->quiet_ms : timeout;
 
-    if (n != 0 || !tired)
+    n = l->eager ? wait_with_eager(l, events, max, longest) : epoll_wait(l->epfd, events, max, longest);
+    if (n != 0 || !tired || l->eager_events)
         return n;
     l->on_quiet(l->deadline_ctx);
     return epoll_wait(l->epfd, events, max, -1);
@@ -101,6 +126,8 @@ ST_IDLE_CODE int st_loop_run(struct st_loop *l)
         atomic_fetch_add(&l->pulse->beats, 1);
         if (l->before_round)
             l->before_round(l->deadline_ctx);
+        if (l->eager_events)
+            l->on_eager(l->deadline_ctx, l->eager_events);
         if (n > 0)
             run_handlers(l, events, n);
         if (l->deadline && l->deadline(l->deadline_ctx) >= 0 &&

@@ -34,6 +34,13 @@ struct st_loop {
     void (*before_round)(void *ctx);
     /* After the handlers of a round, before the next wait; may be NULL. Called with deadline_ctx. */
     void (*after_round)(void *ctx);
+    /* An fd behind which somebody stands who asks again as soon as it is answered; -1: nobody. It is waited
+     * for by poll, beside all others: epoll passes the waker's wish to be woken on this CPU on to nobody.
+     * Both may be NULL. Called with deadline_ctx. */
+    int (*eager)(void *ctx);
+    void (*on_eager)(void *ctx, short events);
+    short eager_events; /* of this round */
+    unsigned eager_turns;
     /* Once after each time of work, when nothing has been due for quiet_ms; may be NULL. Then no timer runs
      * any more. */
     void (*on_quiet)(void *ctx);

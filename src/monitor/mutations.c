@@ -317,6 +317,16 @@ static void on_ready(void *ctx, uint32_t events)
     st_notify_work(m->notify);
 }
 
+int st_mutations_eager(const struct st_mutations *m)
+{
+    return m->notify && !m->resting ? st_notify_eager(m->notify) : -1;
+}
+
+void st_mutations_work_eager(struct st_mutations *m, short events)
+{
+    st_notify_work_eager(m->notify, events);
+}
+
 static void on_hands(void *ctx, uint32_t events)
 {
     struct st_mutations *m = ctx;

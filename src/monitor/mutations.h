@@ -51,4 +51,7 @@ struct st_mutations {
 int st_mutations_open(struct st_mutations *m, struct st_pipeline *p, struct st_watch *w,
                       struct st_error *err);
 int st_mutations_attach(struct st_mutations *m, struct st_loop *loop, struct st_error *err);
+/* For the loop: who asks again at once. */
+int st_mutations_eager(const struct st_mutations *m);
+void st_mutations_work_eager(struct st_mutations *m, short events);
 void st_mutations_close(struct st_mutations *m);

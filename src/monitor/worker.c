@@ -314,6 +314,20 @@ static void after_round(void *ctx)
     st_news_flush(&w->news);
 }
 
+static int eager(void *ctx)
+{
+    const struct st_worker *w = ctx;
+
+    return st_mutations_eager(&w->mutations);
+}
+
+static void on_eager(void *ctx, short events)
+{
+    struct st_worker *w = ctx;
+
+    st_mutations_work_eager(&w->mutations, events);
+}
+
 static bool is_inside(void *ctx, pid_t pid)
 {
     struct st_worker *w = ctx;
@@ -341,6 +355,8 @@ static int attach(struct st_worker *w, struct st_error *err)
     w->loop.deadline_ctx = w;
     w->loop.before_round = before_round;
     w->loop.after_round = after_round;
+    w->loop.eager = eager;
+    w->loop.on_eager = on_eager;
     w->loop.on_quiet = on_quiet;
     w->loop.quiet_ms = QUIET_MS;
     st_engines_init(&w->engines, &w->loop, &w->pipeline.engine_acts);

@@ -45,6 +45,7 @@ struct st_notify {
     st_notify_taker take;
     void *ctx;
     struct source *first;
+    struct source *eager; /* whose task asked last; NULL: it is gone */
     size_t n;
     dev_t memory_dev; /* of files that are in memory only */
     struct seccomp_notif_sizes sizes;
@@ -164,6 +165,8 @@ static void drop(struct st_notify *n, struct source *s)
     *s->link = s->next;
     if (s->next)
         s->next->link = s->link;
+    if (n->eager == s)
+        n->eager = NULL;
     n->n--;
     if (s->filter)
         st_close(&s->filter->fd); /* who holds a question of it finds nobody waiting */
@@ -353,26 +356,47 @@ static void begin(struct st_notify *n, struct source *s, pid_t pid)
         drop(n, s);
 }
 
+/* One question of which poll told. That it still waits does not matter: the kernel counts a question until
+ * somebody has come for it, and says that it is gone. false: no more for now. */
+static bool ask_one(struct st_notify *n, struct source *s)
+{
+    memset(n->asked, 0, n->sizes.seccomp_notif);
+    if (ioctl(s->filter->fd, SECCOMP_IOCTL_NOTIF_RECV, n->asked) < 0)
+        return true; /* who asked is gone */
+    n->eager = s;
+    return n->take(n->ctx, s->filter, n->asked);
+}
+
 /* The fd may be the last thing of a filter: on 6.1 asking it for a question may then never return. */
 static void ask(struct st_notify *n, struct source *s, uint32_t events)
 {
-    struct st_filter *f = s->filter;
-
     if (events & (EPOLLHUP | EPOLLERR)) {
         drop(n, s);
         return;
     }
     for (int turn = 0; turn < TURN; turn++) {
-        struct pollfd p = {.fd = f->fd, .events = POLLIN};
+        struct pollfd p = {.fd = s->filter->fd, .events = POLLIN};
 
         if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLIN) || (p.revents & POLLHUP))
             return;
-        memset(n->asked, 0, n->sizes.seccomp_notif);
-        if (ioctl(f->fd, SECCOMP_IOCTL_NOTIF_RECV, n->asked) < 0)
-            continue; /* who asked is gone */
-        if (!n->take(n->ctx, f, n->asked))
+        if (!ask_one(n, s))
             return;
     }
+}
+
+int st_notify_eager(const struct st_notify *n)
+{
+    return n->eager ? n->eager->filter->fd : -1;
+}
+
+void st_notify_work_eager(struct st_notify *n, short events)
+{
+    if (!n->eager)
+        return;
+    if (events & (POLLHUP | POLLERR | POLLNVAL))
+        drop(n, n->eager);
+    else if (events & POLLIN)
+        ask_one(n, n->eager);
 }
 
 static void serve(struct st_notify *n, struct source *s, uint32_t events)

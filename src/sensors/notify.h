@@ -64,3 +64,8 @@ int st_notify_fd(const struct st_notify *n);
 
 /* Take what came, at most some of it: who floods waits its turn. */
 void st_notify_work(struct st_notify *n);
+
+/* The filter whose task asked last and may ask again at once: its fd, for poll; -1: none. What poll said of
+ * it is to be handed over before anything else is called: at most one question is taken. */
+int st_notify_eager(const struct st_notify *n);
+void st_notify_work_eager(struct st_notify *n, short events);

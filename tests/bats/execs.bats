@@ -363,8 +363,9 @@ droppings='cp /bin/execs /tmp/copied; execs plain /tmp/copied say copied
     policy "$allow_all_but" "  - { id: ours, type: process, exec: ['sha256:$sum'] }"
     for engine in runc docker; do
         prepare_box "$engine"
-        box "$engine" "cd /workspace; cp execs raced; ./execs race ./raced ${ST_RACE_TRIES:-300}"
-        said ' evil 0 '
-        run ! contains "$NOTES/said" 'good 0 '
+        # Again until it came between two changes at least once: a race that always loses shows nothing.
+        box "$engine" "cd /workspace; cp execs raced; until ./execs race ./raced ${ST_RACE_TRIES:-300} >round; cat round; ! grep -q 'good 0 ' round; do :; done"
+        run ! grep -v ' evil 0 ' "$NOTES/said"
+        [[ $(tail -n 1 "$NOTES/said") == good\ [1-9]* ]] || fail "$(cat "$NOTES/said")"
     done
 }
