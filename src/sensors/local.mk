@@ -14,6 +14,7 @@ libsensors_a_SOURCES = \
 	%D%/lifecycle.c %D%/lifecycle.h \
 	%D%/marks.c %D%/marks.h \
 	%D%/notify.c %D%/notify.h \
+	%D%/notify_filter.c \
 	%D%/notify_socket.c %D%/notify_socket.h \
 	%D%/own_mounts.c %D%/own_mounts.h \
 	%D%/places.c %D%/places.h \

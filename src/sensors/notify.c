@@ -54,20 +54,6 @@ struct st_notify {
 
 /* ---- filters ---- */
 
-struct st_filter *st_filter_ref(struct st_filter *f)
-{
-    f->refs++;
-    return f;
-}
-
-void st_filter_unref(struct st_filter *f)
-{
-    if (!f || --f->refs > 0)
-        return;
-    st_close(&f->fd);
-    free(f);
-}
-
 static bool stat_program(pid_t pid, struct stat *out)
 {
     char link[48];
@@ -100,50 +86,6 @@ bool st_filter_sets_up_by(struct st_filter *f, pid_t tid)
         return false;
     snprintf(task, sizeof(task), "/proc/%d/task/%d", (int)f->pid, (int)tid);
     return stat(task, &sb) == 0 && st_filter_sets_up(f, f->pid);
-}
-
-static int send_response(const struct st_filter *f, struct seccomp_notif_resp *r)
-{
-    /* The kernel's struct can only grow at its end, and what is not known there must be zero. */
-    _Alignas(8) char room[256] = {0};
-
-    memcpy(room, r, sizeof(*r));
-    if (f->fd < 0)
-        return -ENOENT;
-    return ioctl(f->fd, SECCOMP_IOCTL_NOTIF_SEND, room) < 0 ? -errno : 0;
-}
-
-int st_filter_answer(const struct st_filter *f, uint64_t id, int error)
-{
-    struct seccomp_notif_resp r = {.id = id, .error = -error};
-
-    if (error == 0)
-        r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    return send_response(f, &r);
-}
-
-int st_filter_return(const struct st_filter *f, uint64_t id, int64_t value)
-{
-    struct seccomp_notif_resp r = {.id = id, .val = value};
-
-    return send_response(f, &r);
-}
-
-int st_filter_give_fd(const struct st_filter *f, uint64_t id, int fd, bool cloexec)
-{
-    struct seccomp_notif_addfd add = {.id = id,
-                                      .flags = SECCOMP_ADDFD_FLAG_SEND,
-                                      .srcfd = (uint32_t)fd,
-                                      .newfd_flags = cloexec ? O_CLOEXEC : 0};
-
-    if (f->fd < 0)
-        return -ENOENT;
-    return ioctl(f->fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? -errno : 0;
-}
-
-bool st_filter_waits(const struct st_filter *f, uint64_t id)
-{
-    return f->fd >= 0 && ioctl(f->fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
 /* ---- sources ---- */
