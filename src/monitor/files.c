@@ -255,14 +255,16 @@ static int put_marks(struct st_files *f, const struct st_watch *w, struct st_err
     return 0;
 }
 
+/* Not all of it at once: its pages are the worker's from the first byte that is written, and most are
+ * scratch. */
 static void begin(struct st_files *f, struct st_pipeline *p, struct st_watch *w)
 {
-    *f = (struct st_files){.pipeline = p,
-                           .fan = w->fan,
-                           .late = ST_LATE_NONE,
-                           .init = w->order.pid,
-                           .self = getpid(),
-                           .warden = w->warden};
+    f->pipeline = p;
+    f->fan = w->fan;
+    f->late.table = -1;
+    f->init = w->order.pid;
+    f->self = getpid();
+    f->warden = w->warden;
     st_watch_members(w, &f->members);
 }
 

@@ -38,7 +38,7 @@ struct st_files {
     char path[8192];
 };
 
-/* Put the marks. */
+/* Put the marks. All of *f is zero. */
 int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w, struct st_error *err);
 
 /* After the loss of a worker: its marks are in the group still, and everything that they report is refused.

@@ -23,11 +23,6 @@ struct st_late {
     size_t n;
 };
 
-#define ST_LATE_NONE                                                                                         \
-    {                                                                                                        \
-        .table = -1                                                                                          \
-    }
-
 /* container: its table when the marks of the plan were put. */
 void st_late_open(struct st_late *l, struct st_pipeline *p, const struct st_mounts *container,
                   const struct st_mark_plan *plan);

@@ -344,7 +344,7 @@ static void work_again(struct st_mutations *m)
 
 int st_mutations_open(struct st_mutations *m, struct st_pipeline *p, struct st_watch *w, struct st_error *err)
 {
-    *m = (struct st_mutations){.pipeline = p};
+    m->pipeline = p;
     st_watch_members(w, &m->members);
     st_syscalls_init(&m->syscalls, &w->order);
     if (st_hands_open(&m->hands, w->errands, on_done, m, err) < 0)

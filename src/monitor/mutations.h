@@ -47,7 +47,7 @@ struct st_mutations {
     struct st_buf args; /* of a syscall, as JSON */
 };
 
-/* Bind the socket of the order. */
+/* Bind the socket of the order. All of *m is zero. */
 int st_mutations_open(struct st_mutations *m, struct st_pipeline *p, struct st_watch *w,
                       struct st_error *err);
 int st_mutations_attach(struct st_mutations *m, struct st_loop *loop, struct st_error *err);
