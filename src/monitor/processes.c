@@ -132,12 +132,29 @@ static void read_exe(struct st_processes *p, pid_t pid)
         st_tree_set_exe(p->tree, pid, (struct st_str){exe, (size_t)n});
 }
 
+/* Its number may be used again after that. */
+static void note_init(struct st_processes *p, const struct st_process_told *told)
+{
+    if (told->pid != p->init)
+        return;
+    p->init = 0;
+    p->init_ended = true;
+    p->init_status = told->status;
+}
+
+bool st_processes_init_status(const struct st_processes *p, int *status)
+{
+    *status = p->init_status;
+    return p->init_ended;
+}
+
 static void take_exit(struct st_processes *p, const struct st_process_told *told)
 {
     struct st_ancestor room[ST_ANCESTORS];
     struct st_tree_facts f;
     struct st_event ev;
 
+    note_init(p, told);
     /* A runtime on its way in is none of the container's. */
     if (st_tree_find(p->tree, told->pid, &f) && f.ran) {
         fill_process(p, told->pid, room, &ev);
@@ -385,6 +402,7 @@ void st_processes_meet(struct st_processes *p, struct st_pipeline *pipeline, str
     p->pipeline = pipeline;
     if (!p->tree)
         return;
+    p->init = w->order.pid;
     st_tree_is_there(p->tree, w->order.pid);
     if (!p->streaming || find_group(p, w, &err) == 0)
         return;

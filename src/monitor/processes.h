@@ -28,6 +28,9 @@ struct st_processes {
     /* Judged too late, and too often for a record each: */
     uint64_t over;
     int64_t over_first_us, over_recorded_ns;
+    pid_t init;      /* the container's first process; 0: it has ended, or is not there yet */
+    bool init_ended; /* as init_status says */
+    int init_status;
 };
 
 void st_processes_init(struct st_processes *p);
@@ -45,6 +48,10 @@ void st_processes_settle(struct st_processes *p);
 
 /* A process is about to run a file, if it is let: what it runs is known by name when it is gone already. */
 void st_processes_will_run(struct st_processes *p, pid_t pid, uint64_t ino, struct st_str path);
+
+/* How the first process ended, as waitpid has it. false: it is not told. For kernels that show that to nobody
+ * once somebody has waited for it. */
+bool st_processes_init_status(const struct st_processes *p, int *status);
 
 /* A seccomp notification: does this call make a process? */
 bool st_processes_is_fork(const struct seccomp_data *call);

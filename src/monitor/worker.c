@@ -82,6 +82,13 @@ static int sum_up(struct st_worker *w, struct st_error *err)
                             payload.len, false, err);
 }
 
+static void find_status(struct st_worker *w)
+{
+    if (!w->stop.status_known)
+        w->stop.status_known = st_lifecycle_status(&w->watch->life, &w->stop.status) ||
+                               st_processes_init_status(&w->processes, &w->stop.status);
+}
+
 /* The batch keeps what could not be written: once sealed, a retry forces and appends nothing. */
 static int seal(struct st_worker *w, struct st_error *err)
 {
@@ -98,8 +105,7 @@ static int seal(struct st_worker *w, struct st_error *err)
     if (!w->summed && sum_up(w, err) < 0)
         return -err->errnum;
     w->summed = true;
-    if (!w->stop.status_known)
-        w->stop.status_known = st_lifecycle_status(&w->watch->life, &w->stop.status);
+    find_status(w);
     w->stop.events = atomic_load(&w->watch->pulse->events) + 1;
     w->stop.refused = atomic_load(&w->watch->pulse->refused);
     w->stop.duration_ms = (st_now_mono_ns() - w->watch->started_ns) / 1000000;
@@ -150,7 +156,7 @@ static void on_init_exit(void *ctx, uint32_t events)
     st_loop_remove(&w->loop, w->watch->life.pidfd);
     st_late_close(&w->files.late, &w->loop);
     st_pauses_end_all(&w->pipeline.pauses, true);
-    w->stop.status_known = st_lifecycle_status(&w->watch->life, &w->stop.status);
+    find_status(w);
     if (container_gone(w)) {
         finish(w);
         return;
