@@ -22,7 +22,7 @@ EXTRA_DIST += %D%/50-sandtrace.json.in %D%/50-sandtrace-poststop.json.in %D%/50-
 # What stands in a bundle where a monitor waits already: without a C library, which would take longer to begin than all it does.
 pkglibexec_PROGRAMS += sandtrace-knock
 sandtrace_knock_SOURCES = %D%/knock.c %D%/state_pid.c %D%/state_pid.h
-sandtrace_knock_CPPFLAGS = -I$(srcdir)/%D%
+sandtrace_knock_CPPFLAGS = -I$(srcdir)/%D% -I$(srcdir)/src
 sandtrace_knock_CFLAGS = -O2 -Wall -Wextra -Wshadow -ffreestanding -fno-builtin -fPIE -fno-stack-protector \
 	-fno-asynchronous-unwind-tables -fno-sanitize=all
 sandtrace_knock_LDFLAGS = -static-pie -nostdlib -fno-sanitize=all -Wl,--build-id=none -Wl,-z,noexecstack -Wl,-z,relro -Wl,-z,now

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libbase.a
 libbase_a_SOURCES = \
 	%D%/arena.c %D%/arena.h \
+	%D%/bare.h \
 	%D%/base64.c %D%/base64.h \
 	%D%/buf.c %D%/buf.h \
 	%D%/cleanup.h \

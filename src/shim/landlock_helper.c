@@ -8,6 +8,7 @@
  * followed through a symbolic link, and nothing is run unless all of it worked. A path that can't be found
  * adds no rule: less may be written, never more. Exit codes as engines have them: 125 the floor could not be
  * laid, 126 the command can't be run, 127 there is none. */
+#include "base/bare.h"
 #include "oci/landlock_words.h"
 
 #include <asm/errno.h>
@@ -32,62 +33,11 @@
 enum { NO_FLOOR = 125, CANNOT_RUN = 126, NOT_FOUND = 127 };
 enum { NAME_SIZE = 256, PATH_SIZE = 4096, DIGITS = 20 };
 
-/* ---- without a library ---- */
-
-#ifdef __aarch64__
-static long ask(long nr, long a, long b, long c, long d)
-{
-    register long x8 __asm__("x8") = nr;
-    register long x0 __asm__("x0") = a;
-    register long x1 __asm__("x1") = b;
-    register long x2 __asm__("x2") = c;
-    register long x3 __asm__("x3") = d;
-    register long x4 __asm__("x4") = 0;
-
-    __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
-    return x0;
-}
-
-__asm__(
-    ".globl _start\n_start:\n\tmov x29, #0\n\tmov x30, #0\n\tmov x0, sp\n\tand sp, x0, #-16\n\tb begin\n");
-#else /* x86_64 */
-static long ask(long nr, long a, long b, long c, long d)
-{
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = 0;
-    long result;
-
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-
-__asm__(".globl _start\n_start:\n\txor %ebp, %ebp\n\tmov %rsp, %rdi\n\tand $-16, %rsp\n\tcall begin\n");
-#endif
-
-static unsigned long length(const char *s)
-{
-    unsigned long n = 0;
-
-    while (s[n])
-        n++;
-    return n;
-}
-
-static int same(const char *a, const char *b)
-{
-    while (*a && *a == *b) {
-        a++;
-        b++;
-    }
-    return *a == *b;
-}
+/* ---- saying ---- */
 
 static void say(const char *s)
 {
-    ask(__NR_write, 2, (long)s, (long)length(s), 0);
+    ask(__NR_write, 2, (long)s, (long)length(s), 0, 0, 0);
 }
 
 static void say_number(long n)
@@ -129,7 +79,7 @@ static void say_error(long error)
 __attribute__((noreturn)) static void leave(int status)
 {
     for (;;)
-        ask(__NR_exit_group, status, 0, 0, 0);
+        ask(__NR_exit_group, status, 0, 0, 0, 0, 0);
 }
 
 __attribute__((noreturn)) static void no_floor(const char *what, long rc)
@@ -181,7 +131,7 @@ static long next_name(const char **path, char out[NAME_SIZE])
 static long find(const char *path)
 {
     char name[NAME_SIZE];
-    long fd = ask(__NR_openat, AT_FDCWD, (long)"/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    long fd = ask(__NR_openat, AT_FDCWD, (long)"/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
 
     while (fd >= 0) {
         long n = next_name(&path, name), next;
@@ -190,11 +140,11 @@ static long find(const char *path)
         st.st_mode = 0;
         if (n == 0)
             return fd;
-        next = n < 0 ? n : ask(__NR_openat, fd, (long)name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
-        ask(__NR_close, fd, 0, 0, 0);
+        next = n < 0 ? n : ask(__NR_openat, fd, (long)name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0, 0, 0);
+        ask(__NR_close, fd, 0, 0, 0, 0, 0);
         fd = next;
-        if (fd >= 0 && (ask(__NR_fstat, fd, (long)&st, 0, 0) < 0 || S_ISLNK(st.st_mode))) {
-            ask(__NR_close, fd, 0, 0, 0);
+        if (fd >= 0 && (ask(__NR_fstat, fd, (long)&st, 0, 0, 0, 0) < 0 || S_ISLNK(st.st_mode))) {
+            ask(__NR_close, fd, 0, 0, 0, 0, 0);
             return -ELOOP;
         }
     }
@@ -205,7 +155,7 @@ static long permit(long ruleset, long fd, unsigned long long rights)
 {
     struct landlock_path_beneath_attr rule = {.allowed_access = rights, .parent_fd = (int)fd};
 
-    return ask(__NR_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, (long)&rule, 0);
+    return ask(__NR_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, (long)&rule, 0, 0, 0);
 }
 
 static void add_rule(long ruleset, const char *word)
@@ -219,22 +169,23 @@ static void add_rule(long ruleset, const char *word)
         no_floor("a rule that it does not know", -EINVAL);
     if (fd < 0)
         return;
-    tree = word[0] == ST_LANDLOCK_TREE && ask(__NR_fstat, fd, (long)&st, 0, 0) == 0 && S_ISDIR(st.st_mode);
+    tree =
+        word[0] == ST_LANDLOCK_TREE && ask(__NR_fstat, fd, (long)&st, 0, 0, 0, 0) == 0 && S_ISDIR(st.st_mode);
     if (permit(ruleset, fd, tree ? TREE_RIGHTS : FILE_RIGHTS) < 0)
         no_floor(word + 1, -EINVAL);
-    ask(__NR_close, fd, 0, 0, 0);
+    ask(__NR_close, fd, 0, 0, 0, 0, 0);
 }
 
 /* What is held open for writing may be opened again (/dev/stderr). Pipes and sockets need no rule. */
 static void permit_own(long ruleset)
 {
     for (long fd = 0; fd <= 2; fd++) {
-        long flags = ask(__NR_fcntl, fd, F_GETFL, 0, 0);
+        long flags = ask(__NR_fcntl, fd, F_GETFL, 0, 0, 0, 0);
         struct stat st;
 
         st.st_mode = 0;
-        if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && ask(__NR_fstat, fd, (long)&st, 0, 0) == 0 &&
-            (S_ISREG(st.st_mode) || S_ISCHR(st.st_mode)))
+        if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY &&
+            ask(__NR_fstat, fd, (long)&st, 0, 0, 0, 0) == 0 && (S_ISREG(st.st_mode) || S_ISCHR(st.st_mode)))
             permit(ruleset, fd, FILE_RIGHTS);
     }
 }
@@ -243,12 +194,12 @@ static void permit_own(long ruleset)
  */
 static void restrict_self(long ruleset)
 {
-    long rc = ask(__NR_landlock_restrict_self, ruleset, 0, 0, 0);
+    long rc = ask(__NR_landlock_restrict_self, ruleset, 0, 0, 0, 0, 0);
 
     if (rc == -EPERM) {
-        rc = ask(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0);
+        rc = ask(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0);
         if (rc == 0)
-            rc = ask(__NR_landlock_restrict_self, ruleset, 0, 0, 0);
+            rc = ask(__NR_landlock_restrict_self, ruleset, 0, 0, 0, 0, 0);
     }
     if (rc < 0)
         no_floor("landlock_restrict_self", rc);
@@ -259,11 +210,11 @@ static char **lay_floor(char **word)
 {
     struct landlock_ruleset_attr attr = {.handled_access_fs = TREE_RIGHTS};
     long ruleset;
-    long abi = ask(__NR_landlock_create_ruleset, 0, 0, LANDLOCK_CREATE_RULESET_VERSION, 0);
+    long abi = ask(__NR_landlock_create_ruleset, 0, 0, LANDLOCK_CREATE_RULESET_VERSION, 0, 0, 0);
 
     if (abi < ST_LANDLOCK_ABI)
         no_floor("Landlock is too old, or is refused here", abi < 0 ? abi : -EOPNOTSUPP);
-    ruleset = ask(__NR_landlock_create_ruleset, (long)&attr, sizeof(attr.handled_access_fs), 0, 0);
+    ruleset = ask(__NR_landlock_create_ruleset, (long)&attr, sizeof(attr.handled_access_fs), 0, 0, 0, 0);
     if (ruleset < 0)
         no_floor("landlock_create_ruleset", ruleset);
     for (; *word && !same(*word, ST_LANDLOCK_END); word++)
@@ -272,7 +223,7 @@ static char **lay_floor(char **word)
         no_floor("no command", 0);
     permit_own(ruleset);
     restrict_self(ruleset);
-    ask(__NR_close, ruleset, 0, 0, 0);
+    ask(__NR_close, ruleset, 0, 0, 0, 0, 0);
     return word + 1;
 }
 
@@ -313,7 +264,7 @@ static int is_program(const char *path)
     struct stat st;
 
     st.st_mode = 0;
-    return ask(__NR_newfstatat, AT_FDCWD, (long)path, (long)&st, 0) == 0 && !S_ISDIR(st.st_mode) &&
+    return ask(__NR_newfstatat, AT_FDCWD, (long)path, (long)&st, 0, 0, 0) == 0 && !S_ISDIR(st.st_mode) &&
            (st.st_mode & 0111);
 }
 
@@ -346,7 +297,7 @@ static void close_own(const char *path)
     for (const char *s = path; *s; s++)
         fd = *s >= '0' && *s <= '9' ? fd * 10 + *s - '0' : 0;
     if (fd > 2)
-        ask(__NR_close, fd, 0, 0, 0);
+        ask(__NR_close, fd, 0, 0, 0, 0, 0);
 }
 
 __attribute__((used, noreturn)) static void begin(long *stack)
@@ -363,6 +314,6 @@ __attribute__((used, noreturn)) static void begin(long *stack)
     program = look_up(command[0], environment, found);
     if (!program)
         no_command(command[0], "executable file not found in $PATH", 0, NOT_FOUND);
-    rc = ask(__NR_execve, (long)program, (long)command, (long)environment, 0);
+    rc = ask(__NR_execve, (long)program, (long)command, (long)environment, 0, 0, 0);
     no_command(command[0], 0, rc, rc == -ENOENT || rc == -ENOTDIR ? NOT_FOUND : CANNOT_RUN);
 }
