@@ -3,6 +3,7 @@ noinst_LIBRARIES += libmodel.a
 libmodel_a_SOURCES = \
 	%D%/addr.c %D%/addr.h \
 	%D%/boundary.c %D%/boundary.h \
+	%D%/caps.c %D%/caps.h \
 	%D%/boundary_words.c \
 	%D%/event_copy.c %D%/event_copy.h \
 	%D%/event.c %D%/event.h \

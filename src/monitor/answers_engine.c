@@ -9,6 +9,8 @@
 #include "monitor/answers.h"
 
 #include "base/json_write.h"
+#include "model/caps.h"
+#include "monitor/entrance.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -97,6 +99,21 @@ static bool ends_headless(struct st_worker *w, const char *command, const struct
     return answer(out, removed ? "wait" : "done", NULL);
 }
 
+/* Of `exec`: with the capabilities that the process is to have. */
+static bool may_enter(const struct st_worker *w, const struct st_json_node *body, struct st_buf *out)
+{
+    unsigned grants = 0;
+    char reason[640];
+
+    st_json_each (cap, st_json_get(body, "grants"))
+        if (st_json_str(cap, NULL))
+            grants |= st_cap_bit(st_json_str(cap, NULL));
+    if (st_entrance_let(w, grants, reason, sizeof(reason)))
+        return true;
+    answer(out, "refuse", reason);
+    return false;
+}
+
 static bool is_one_of(const char *command, const char *const *list)
 {
     for (; *list; list++)
@@ -118,6 +135,8 @@ bool st_answer_engine(struct st_worker *w, struct st_client *client, const struc
     }
     if (is_one_of(command, wants_it_to_run) && (w->pipeline.pauses.n || w->loss))
         return refuse(w, out);
+    if (!may_enter(w, body, out))
+        return true;
     if (ends_headless(w, command, body, out))
         return true;
     if (is_one_of(command, acts))

@@ -14,6 +14,7 @@ libmonitor_a_SOURCES = \
 	%D%/control.c %D%/control.h \
 	%D%/dial.c %D%/dial.h \
 	%D%/engines.c %D%/engines.h \
+	%D%/entrance.c %D%/entrance.h \
 	%D%/errand.c %D%/errand.h \
 	%D%/execs.c %D%/execs.h \
 	%D%/fault.h \

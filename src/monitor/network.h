@@ -97,6 +97,9 @@ int st_network_open_ahead(struct st_network *n, struct st_pipeline *p, const str
  * end. */
 void st_network_inherit(struct st_network *n, struct st_pipeline *p, struct st_watch *w);
 
+/* Is the container held to a policy that could refuse it anything of the network? */
+bool st_network_limits(const struct st_network *n);
+
 int st_network_attach(struct st_network *n, struct st_loop *loop, struct st_error *err);
 
 /* Where the container may change its network: each device that it has got so far is held. Before it is let do

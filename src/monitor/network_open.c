@@ -61,6 +61,12 @@ void st_network_look_at_policy(struct st_network *n)
     }
 }
 
+bool st_network_limits(const struct st_network *n)
+{
+    return n->pipeline && n->enforce && limits_network(n->pipeline->policy) &&
+           (!n->pipeline->watch->hosts_network || st_watch_by_group(n->pipeline->watch));
+}
+
 static int check_grants(struct st_network *n, const struct st_watch *w, struct st_error *err)
 {
     const struct st_policy *policy = n->pipeline->policy;

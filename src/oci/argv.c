@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "model/caps.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -147,6 +148,8 @@ static void keep_value(struct st_oci_args *out, const struct option *option, con
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (same(option->name, option->len, values[i].name, strlen(values[i].name)))
             *(const char **)(void *)((char *)out + values[i].offset) = value;
+    if (same(option->name, option->len, "cap", strlen("cap")))
+        out->grants |= st_cap_bit(value);
 }
 
 static void keep_flag(struct st_oci_args *out, const struct option *option, bool value)

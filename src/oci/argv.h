@@ -49,6 +49,7 @@ struct st_oci_args { /* strings are those of argv; NULL: not given */
     const char *config; /* crun's --config */
     const char *root, *log, *log_format;
     const char *process, *pid_file, *console_socket, *preserve_fds;
+    unsigned grants;    /* of exec, by --cap: caps.h */
     bool help, version; /* asked of the runtime, or (help) of the command */
     bool debug, systemd_cgroup;
     char doubt[256];

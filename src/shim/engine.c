@@ -4,6 +4,8 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "base/json_write.h"
+#include "model/caps.h"
 #include "monitor/dial.h"
 #include "monitor/sealed.h"
 #include "oci/state.h"
@@ -50,16 +52,33 @@ static bool is_sigkill(const char *word)
            (strcmp(word, "9") == 0 || strcasecmp(word, "KILL") == 0 || strcasecmp(word, "SIGKILL") == 0);
 }
 
+static void write_request(struct st_buf *out, const char *command, bool kills, unsigned grants)
+{
+    struct st_jw w;
+
+    st_jw_init(&w, out);
+    st_jw_object(&w);
+    st_jw_kstr(&w, "command", command);
+    st_jw_key(&w, "grants");
+    st_jw_array(&w);
+    for (unsigned cap = 1; cap <= ST_CAPS_ALL; cap <<= 1)
+        if (grants & cap)
+            st_jw_str(&w, st_cap_name(cap));
+    st_jw_end(&w, ']');
+    st_jw_kbool(&w, "kills", kills);
+    st_jw_kstr(&w, "request", "engine");
+    st_jw_end(&w, '}');
+    st_buf_addc(out, '\n');
+}
+
 /* The answer's one line; empty: nobody answered. */
-static void ask(int fd, const char *command, bool kills, struct st_buf *out)
+static void ask(int fd, const struct st_buf *request, struct st_buf *out)
 {
     const struct timeval limit = {.tv_sec = ANSWER_S};
-    char request[96], bytes[4096];
-    int n = snprintf(request, sizeof(request), "{\"command\":\"%s\",%s\"request\":\"engine\"}\n", command,
-                     kills ? "\"kills\":true," : "");
+    char bytes[4096];
 
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    if (send(fd, request, (size_t)n, MSG_NOSIGNAL) != n)
+    if (send(fd, request->data, request->len, MSG_NOSIGNAL) != (ssize_t)request->len)
         return;
     while (out->len < ANSWER_MAX && !(out->len && out->data[out->len - 1] == '\n')) {
         ssize_t got = recv(fd, bytes, sizeof(bytes), 0);
@@ -88,11 +107,12 @@ static int obey(const struct st_buf *answer, const struct st_oci_args *args, boo
     return what && strcmp(what, "look") == 0 ? st_shim_look(args, err) : 0;
 }
 
-int st_shim_ask_monitor(const struct st_config *config, const struct st_oci_args *args, struct st_error *err)
+int st_shim_ask_monitor(const struct st_config *config, const struct st_oci_args *args, unsigned grants,
+                        struct st_error *err)
 {
     const char *command = args->help ? NULL : name_of(args->command);
     st_auto_fd dirfd = -1, fd = -1;
-    st_auto_buf answer = ST_BUF_INIT;
+    st_auto_buf request = ST_BUF_INIT, answer = ST_BUF_INIT;
     bool wait = false;
     int rc = 0;
 
@@ -100,8 +120,9 @@ int st_shim_ask_monitor(const struct st_config *config, const struct st_oci_args
         return 0;
     dirfd = st_dial_dir(config->state_dir, args->id);
     fd = dirfd < 0 ? -1 : st_dial(dirfd);
+    write_request(&request, command, args->command == ST_OCI_KILL && is_sigkill(args->word), grants);
     if (fd >= 0)
-        ask(fd, command, args->command == ST_OCI_KILL && is_sigkill(args->word), &answer);
+        ask(fd, &request, &answer);
     if (answer.len)
         rc = obey(&answer, args, &wait, err);
     /* Who removes a container finds its trace whole. One that still runs is the runtime's business. */

@@ -7,4 +7,5 @@
 #include "oci/argv.h"
 
 /* 0: go on, to the real runtime. 1: answered here. Negative: refused, err says why. */
-int st_shim_ask_monitor(const struct st_config *config, const struct st_oci_args *args, struct st_error *err);
+int st_shim_ask_monitor(const struct st_config *config, const struct st_oci_args *args, unsigned grants,
+                        struct st_error *err);

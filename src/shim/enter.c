@@ -11,7 +11,6 @@
 #include "shim/helper.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #define PROCESS_MAX ((size_t)4 << 20)
@@ -34,30 +33,30 @@ static int edit_process(const struct st_buf *in, const struct st_oci_landlock *l
     return st_json_edit_apply(edit, out, err);
 }
 
-/* As the runtime reads it: a pipe is as good as a file. */
-static int read_process(const char *path, struct st_buf *out, struct st_error *err)
+static int enter_by_file(const struct st_oci_args *args, const struct st_shim_process *process,
+                         const struct st_oci_landlock *l, int helper, char **argv, struct st_error *err)
 {
-    st_auto_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    st_auto_buf out = ST_BUF_INIT;
 
-    return fd < 0 ? st_fail_errno(err, "open") : st_read_fd(fd, PROCESS_MAX, out, err);
-}
-
-static int enter_by_file(const struct st_oci_args *args, const struct st_oci_landlock *l, int helper,
-                         char **argv, struct st_error *err)
-{
-    st_auto_buf in = ST_BUF_INIT, out = ST_BUF_INIT;
-    char place[32];
-    int fd;
-
-    if (read_process(args->process, &in, err) < 0 || edit_process(&in, l, &out, err) < 0)
+    if (!process->text.len)
+        return st_fail(err, EINVAL, "process %s can't be read", args->process);
+    if (edit_process(&process->text, l, &out, err) < 0)
         return st_wrap(err, "process %s", args->process);
     /* Above what goes into the container; the runtime closes it there. */
-    fd = st_shim_sealed_file("process", out.data, out.len, helper + 1, err);
-    if (fd < 0)
-        return fd;
-    snprintf(place, sizeof(place), "/proc/self/fd/%d", fd);
-    st_shim_replace_value(argv, args->process, place);
-    return 0;
+    return st_shim_process_hand(args, &out, helper + 1, argv, err);
+}
+
+/* Without a floor of Landlock's it goes in as it is. */
+static int enter_plainly(const struct st_oci_args *args, const struct st_shim_process *process, char **argv,
+                         struct st_error *err)
+{
+    int helper;
+
+    if (!process->once || !process->text.len)
+        return 0;
+    if (st_shim_helper_number(args, &helper, err) < 0)
+        return -err->errnum;
+    return st_shim_process_hand(args, &process->text, helper, argv, err);
 }
 
 static char **with_words(char *const *argv, int id_at, const struct st_oci_landlock *l)
@@ -96,25 +95,27 @@ static int check_no_floor(const struct st_config *config, const char *id, struct
         id);
 }
 
-int st_shim_enter(const struct st_config *config, const struct st_oci_args *args, char ***argv,
-                  struct st_error *err)
+int st_shim_enter(const struct st_config *config, const struct st_oci_args *args,
+                  const struct st_shim_process *process, char ***argv, struct st_error *err)
 {
     st_auto_buf note = ST_BUF_INIT;
     st_auto_oci_landlock l = {0};
     int helper, rc;
 
     if (args->help || !args->id || !st_oci_id_ok(args->id))
-        return 0;
+        return enter_plainly(args, process, *argv, err);
     rc = st_oci_record_note(args, &note, err);
-    if (rc == 0)
-        return config ? check_no_floor(config, args->id, err) : 0;
+    if (rc == 0) {
+        rc = config ? check_no_floor(config, args->id, err) : 0;
+        return rc < 0 ? rc : enter_plainly(args, process, *argv, err);
+    }
     if (rc < 0 || st_shim_helper_number(args, &helper, err) < 0)
         return -err->errnum;
     rc = st_oci_landlock_by_note(st_buf_cstr(&note), helper, &l, err);
     if (rc <= 0)
-        return rc;
+        return rc < 0 ? rc : enter_plainly(args, process, *argv, err);
     if (args->process)
-        rc = enter_by_file(args, &l, helper, *argv, err);
+        rc = enter_by_file(args, process, &l, helper, *argv, err);
     else if ((*argv)[args->id_at + 1])
         *argv = with_words(*argv, args->id_at, &l);
     else

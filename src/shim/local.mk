@@ -9,6 +9,7 @@ sandtrace_runtime_SOURCES = \
 	%D%/look.c %D%/look.h \
 	%D%/main.c \
 	%D%/prepare.c %D%/prepare.h \
+	%D%/process.c %D%/process.h \
 	%D%/report.c %D%/report.h
 sandtrace_runtime_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
 sandtrace_runtime_LDADD = libbundle.a libmonitor.a libsensors.a libconfig.a liboci.a libpolicy.a libmodel.a libbase.a $(SECCOMP_LIBS) $(BASE_LIBS)

@@ -60,18 +60,34 @@ static int make_container(const struct st_config *config, const struct st_oci_ar
     return rc == 0 && helper ? st_shim_helper_hand(args, helper, argv, err) : rc;
 }
 
+static int enter_container(const struct st_config *config, const struct st_oci_args *args, char ***argv,
+                           struct st_error *err)
+{
+    struct st_shim_process process = {.text = ST_BUF_INIT};
+    int rc;
+
+    st_shim_process_read(args, &process);
+    rc = config ? st_shim_ask_monitor(config, args, process.grants, err) : 0;
+    /* A monitor that refuses what might be granted: this is why. */
+    if (rc < 0 && process.odd.errnum)
+        *err = process.odd;
+    if (rc == 0)
+        rc = st_shim_enter(config, args, &process, argv, err);
+    st_shim_process_free(&process);
+    return rc;
+}
+
 /* What comes before the runtime takes over: 0, or 1 where it need not any more. */
 static int prepare(const struct st_config *config, const struct st_oci_args *args, const char *runtime,
                    char ***argv, struct st_error *err)
 {
-    int rc;
-
     if (args->todo == ST_OCI_REFUSE)
         return refuse(args, err);
     if (args->todo == ST_OCI_EDIT)
         return make_container(config, args, runtime, argv, err);
-    rc = config ? st_shim_ask_monitor(config, args, err) : 0;
-    return rc == 0 && args->command == ST_OCI_EXEC ? st_shim_enter(config, args, argv, err) : rc;
+    if (args->command == ST_OCI_EXEC)
+        return enter_container(config, args, argv, err);
+    return config ? st_shim_ask_monitor(config, args, 0, err) : 0;
 }
 
 int main(int argc, char *argv[])

@@ -520,9 +520,10 @@ print(text, who)' >"$NOTES/heard" 2>&1 3>&- &
 
 # ---- when we die -----------------------------------------------------------------------------------------------------
 
-# start_admin_pulse: an approved flow that goes on, of a program that does away with all rules within as soon as it can.
+# start_admin_pulse: an approved flow that goes on, of a program that does away with all rules within as soon as it can. By a
+# socket that it has already: without a monitor no such socket is made any more.
 start_admin_pulse() {
-    make_admin_box box CAP_NET_RAW -- sh -c "while :; do nft flush ruleset; nft delete table inet sandtrace; nft delete table netdev sandtrace; sleep 0.1; done >/dev/null 2>&1 &
+    make_admin_box box CAP_NET_RAW -- sh -c "while :; do printf 'flush ruleset\ndelete table inet sandtrace\ndelete table netdev sandtrace\n'; sleep 0.1; done | nft -i >/dev/null 2>&1 &
         net pulse udp $allowed4 $sink"
     start_box_of box 2
     retry_until contains "$NOTES/box.log" ok

@@ -13,6 +13,8 @@ setup_file() {
     make_world
     write_scope_policy refused "$refusing"
     write_scope_policy bare "$refusing" 'floor: off'
+    write_scope_policy open "$refusing"
+    sed -i 's/^  syscall: allow/&\n  network_egress: allow\n  network_ingress: allow\n  dns_query: allow/' "$WORLD/policies/open.yaml"
     write_policy wide "$holding"
     configure default_policy refused
     start_engines
@@ -351,3 +353,74 @@ is_frozen_below() {
     trace_has "$(id_of box)" '.event_type == "filesystem" and .payload.path == "/etc/shadow" and .verdict.result == "deny" and .payload.process.comm == "cat"'
     [ ! -e "$(rootfs_of box)/workspace/on" ]
 }
+
+# ---- what is put into a container that runs ----
+
+# process_with CAPABILITY: the description of a process for the container `box`.
+process_with() { jq --arg cap "$1" '.process | .args = ["echo", "it runs"] | .capabilities[] |= (. + [$cap] | unique)' "$(bundle_of box)/config.json"; }
+
+# stays_out REASON COMMAND…
+stays_out() {
+    run ! "${@:2}"
+    [[ $output == *"$1"* && $output != *"it runs"* ]] || fail "$output"
+}
+
+goes_in() {
+    run -0 "$@"
+    [ "$output" = "it runs" ] || fail "$output"
+}
+
+start_box() {
+    make_container box sleep 1000
+    start_detached box
+}
+
+@test "a process with rights that its container has not, and that would end its watch, is not put in" {
+    start_box
+    for cap in CAP_NET_ADMIN CAP_NET_RAW CAP_SYS_ADMIN; do
+        process_with "$cap" >"$NOTES/more"
+        stays_out "granted $cap" runtime exec --cap "$cap" "$(id_of box)" echo it runs
+        stays_out "granted $cap" runtime exec "-c=$cap" "$(id_of box)" echo it runs
+        stays_out "granted $cap" runtime exec --process "$NOTES/more" "$(id_of box)"
+        stays_out "granted $cap" runtime exec --process /dev/stdin "$(id_of box)" <"$NOTES/more"
+        stays_out "granted $cap" runtime exec --process <(cat "$NOTES/more") "$(id_of box)"
+    done
+    # Go reads keys in letters of any case, the last one of two.
+    sed 's/"capabilities"/"Capabilities"/' "$NOTES/more" >"$NOTES/odd"
+    stays_out 'key `Capabilities`: runc would take it for' runtime exec --process "$NOTES/odd" "$(id_of box)"
+}
+
+@test "any other process is put in as it was described, be it by a file or a pipe" {
+    start_box
+    process_with CAP_KILL >"$NOTES/same"
+    goes_in runtime exec "$(id_of box)" echo it runs
+    goes_in runtime exec --cap CAP_CHOWN "$(id_of box)" echo it runs
+    goes_in runtime exec --process "$NOTES/same" "$(id_of box)"
+    goes_in runtime exec --process /dev/stdin "$(id_of box)" <"$NOTES/same"
+    goes_in runtime exec --process <(cat "$NOTES/same") "$(id_of box)"
+}
+
+@test "where nothing is there to be ended it is put in" {
+    configure default_policy open
+    start_box
+    for cap in CAP_NET_ADMIN CAP_NET_RAW; do goes_in runtime exec --cap "$cap" "$(id_of box)" echo it runs; done
+    plain_runc delete --force "$(id_of box)"
+    configure default_policy bare
+    start_detached box
+    goes_in runtime exec --cap CAP_SYS_ADMIN "$(id_of box)" echo it runs
+    plain_runc delete --force "$(id_of box)"
+    configure net_admin allow
+    start_detached box
+    goes_in runtime exec --cap CAP_NET_ADMIN "$(id_of box)" echo it runs
+    configure net_admin refuse
+}
+
+refuses_privileged_exec() {
+    prepare "$engine" box
+    start_by "$engine" box sleep 1000
+    stays_out 'granted CAP_NET_ADMIN' "$engine" exec --privileged box echo it runs
+    goes_in "$engine" exec box echo it runs
+    remove_by "$engine" box
+}
+
+@test "by docker and podman exec --privileged is refused, exec is not" { by_each_engine refuses_privileged_exec; }

@@ -55,7 +55,7 @@ run_target() {
 
 # All syscalls that the C library's headers name.
 syscall_names() {
-    echo '#include <sys/syscall.h>' | cc -E -dM - | sed -n 's/^#define SYS_\([a-z0-9_]*\) .*/\1/p'
+    echo '#include <sys/syscall.h>' | gcc -E -dM - | sed -n 's/^#define SYS_\([a-z0-9_]*\) .*/\1/p'
 }
 
 all_calls() { "$ST_BUILDDIR/tests/attack/attack" list; }
