@@ -243,7 +243,8 @@ int st_bundle_edit(struct st_oci_config *bundle, const struct st_config *config,
     struct st_selection selection;
 
     *out = (struct st_bundle_edit){.floor = ST_BUF_INIT, .closed = ST_BUF_INIT, .pids = ST_BUF_INIT};
-    if (st_bundle_select(config, bundle, source->id, &selection, err) < 0 || undo(bundle, err) < 0)
+    /* In this order: the selection points into what undo may write anew. */
+    if (undo(bundle, err) < 0 || st_bundle_select(config, bundle, source->id, &selection, err) < 0)
         return -err->errnum;
     if (selection.disabled) {
         st_oci_drop_hooks(bundle);
