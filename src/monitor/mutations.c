@@ -349,7 +349,10 @@ int st_mutations_open(struct st_mutations *m, struct st_pipeline *p, struct st_w
     st_syscalls_init(&m->syscalls, &w->order);
     if (st_hands_open(&m->hands, w->errands, on_done, m, err) < 0)
         return -err->errnum;
-    return st_notify_open(w->order.listener, w->order.listener_fd, take, m, &m->notify, err);
+    if (st_notify_open(w->order.listener, w->order.listener_fd, take, m, &m->notify, err) < 0)
+        return -err->errnum;
+    st_notify_expect(m->notify, w->order.pid);
+    return 0;
 }
 
 int st_mutations_attach(struct st_mutations *m, struct st_loop *loop, struct st_error *err)

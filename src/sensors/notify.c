@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "sensors/notify_socket.h"
+#include "sensors/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -47,7 +48,8 @@ struct st_notify {
     struct source *first;
     struct source *eager; /* whose task asked last; NULL: it is gone */
     size_t n;
-    dev_t memory_dev; /* of files that are in memory only */
+    dev_t memory_dev;          /* of files that are in memory only */
+    struct st_filter expected; /* its pid and program only; pid 0: none is */
     struct seccomp_notif_sizes sizes;
     struct seccomp_notif *asked; /* as large as the kernel wants it */
 };
@@ -268,11 +270,19 @@ static bool is_runtime(const struct st_notify *n, pid_t pid, pid_t runtime, stru
 {
     struct stat sb, own;
 
-    if (!stat_program(pid, &sb) || !stat_program(runtime, &own))
+    if (!stat_program(pid, &sb))
         return false;
     f->dev = sb.st_dev;
     f->ino = sb.st_ino;
-    return (sb.st_dev == own.st_dev && sb.st_ino == own.st_ino) || is_copy(n, pid, &sb, runtime);
+    if (n->expected.pid == pid && n->expected.dev == sb.st_dev && n->expected.ino == sb.st_ino)
+        return true; /* as it was before anything of the container's could run; the runtime may have ended */
+    return stat_program(runtime, &own) &&
+           ((sb.st_dev == own.st_dev && sb.st_ino == own.st_ino) || is_copy(n, pid, &sb, runtime));
+}
+
+void st_notify_expect(struct st_notify *n, pid_t init)
+{
+    n->expected.pid = is_runtime(n, init, st_process_parent(init), &n->expected) ? init : 0;
 }
 
 static void begin(struct st_notify *n, struct source *s, pid_t pid)

@@ -54,6 +54,10 @@ int st_notify_open(const char *path, int listener, st_notify_taker take, void *c
                    struct st_error *err);
 void st_notify_close(struct st_notify *n); /* refuses all that waits */
 
+/* Whose filter will come, while the runtime waits for its hook: it may have ended when the filter is taken
+ * in. */
+void st_notify_expect(struct st_notify *n, pid_t init);
+
 /* Take in the filters that were handed over up to now, and nothing that is asked on them. To be done before
  * any program of the container's is let run: a runtime hands a filter over before its process becomes such a
  * program, and only until then it can be seen that it still is the runtime. */

@@ -261,6 +261,48 @@ static void test_the_runtime_on_its_way_in_is_known(void **state)
     end(&c);
 }
 
+/* A runtime hands a filter over and ends, before we have looked. */
+static void announce_and_end(const struct child *c)
+{
+    pid_t runtime = fork();
+
+    assert_true(runtime >= 0);
+    if (runtime == 0) {
+        announce(c);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(runtime, NULL, 0), runtime);
+}
+
+static void test_a_runtime_that_has_ended_is_known_by_the_first_process(void **state)
+{
+    struct child c = child_of(-1, false);
+
+    (void)state;
+    st_notify_expect(notify, c.pid);
+    announce_and_end(&c);
+    st_notify_meet(notify);
+    lets_ask(&c);
+    assert_int_equal(set_up_still, 1);
+    end(&c);
+}
+
+static void test_a_program_of_the_container_does_not_pass_for_a_runtime_that_has_ended(void **state)
+{
+    int program = on_disk();
+    struct child c = child_of(program, false);
+
+    (void)state;
+    st_notify_expect(notify, c.pid);
+    wait_for_program(&c, program);
+    announce_and_end(&c);
+    st_notify_meet(notify);
+    lets_ask(&c);
+    assert_int_equal(set_up_still, 0);
+    end(&c);
+    close(program);
+}
+
 /* We come late: it is the container's program already. */
 static void announced_late(int program, bool is_runtime)
 {
@@ -313,6 +355,10 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_runtime_on_its_way_in_is_known, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_runtime_that_has_ended_is_known_by_the_first_process, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_a_program_of_the_container_does_not_pass_for_a_runtime_that_has_ended, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_program_of_the_container_does_not_pass_for_the_runtime, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_copy_of_the_runtime_in_memory_is_the_runtime, set_up,
