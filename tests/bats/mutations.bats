@@ -231,7 +231,7 @@ kernel_is() { printf '%s\n%s\n' "$1" "$(uname -r)" | sort -VC; }
     echo '[core]' >"$(rootfs_of box)/workspace/.git/config"
     run -0 runtime run --bundle "$(bundle_of box)" "$(id_of box)"
     [[ $output == *fine* ]]
-    [ "$(grep -c ' /workspace/.git/\(hooks\|config\) ro,' <<<"$output")" -eq 2 ] || fail "$output"
+    [ "$(grep -c ' /workspace/.git/\(hooks\|config\) ro[, ]' <<<"$output")" -eq 2 ] || fail "$output"
     is_gone "$(rootfs_of box)/workspace/.git/hooks/evil"
     [ "$(cat "$(rootfs_of box)/workspace/.git/config")" = '[core]' ]
     trace_is_complete "$(id_of box)"
