@@ -15,6 +15,7 @@
 
 /* A thread that was allowed and has died did not report its open; so soon nobody else has its number. */
 #define LET_NS 50000000
+#define WAIT_FOR_SLEEP_NS 250000000 /* of a thread whose arguments are wanted */
 
 /* By the clock that the kernel stamps files with. */
 static int64_t now_of_files(void)
@@ -193,7 +194,7 @@ static uint64_t read_call(struct st_execs *x, pid_t tid)
 
     x->argv.len = 0;
     x->argv.incomplete = true;
-    if (st_registers_read(tid, text, sizeof(text)))
+    if (st_registers_read(tid, text, sizeof(text), WAIT_FOR_SLEEP_NS) == ST_REGISTERS_READ)
         st_exec_call_parse(text, &call);
     if (!call.known)
         return 0;

@@ -15,6 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define AT_ONCE_NS 1000000      /* a thread that runs needs less until it sleeps */
+#define PATIENCE_NS 10000000000 /* what is not known by then is taken for the worst */
+
 /* NUL-terminated, of at most size bytes; the kernel says no where it is longer than a page. */
 static ssize_t path_of(int fd, char *out, size_t size)
 {
@@ -146,6 +149,29 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const str
     st_pipeline_use(f->pipeline, &ev, op, seen_ns);
 }
 
+/* Who is gone opens nothing. Who has not gone to sleep yet is asked later: then it is known what it wants. */
+static void judge_use(struct st_files *f, const struct st_fan_event *seen, struct st_operation *op,
+                      int64_t seen_ns)
+{
+    enum st_registers got = ST_REGISTERS_HIDDEN;
+    struct st_wanted wanted;
+    char text[256] = "";
+
+    if (!seen->exec)
+        got = st_registers_read(seen->tid, text, sizeof(text), AT_ONCE_NS);
+    if (got == ST_REGISTERS_GONE) {
+        st_operation_answer(op, false);
+        return;
+    }
+    if (got == ST_REGISTERS_RUNNING && st_now_mono_ns() - seen_ns < PATIENCE_NS) {
+        (void)st_operation_steal(op);
+        st_restless_keep(&f->restless, seen, seen_ns);
+        return;
+    }
+    wanted = st_access_of_syscall(got == ST_REGISTERS_READ ? text : "", seen->exec);
+    judge(f, seen, &wanted, op, seen_ns);
+}
+
 /* Whoever closed it, it is of the summary only if the container wrote it. */
 static void note_closed(struct st_files *f, int event_fd)
 {
@@ -160,10 +186,9 @@ static void take(void *ctx, const struct st_fan_event *seen)
 {
     struct st_files *f = ctx;
     int64_t seen_ns = st_now_mono_ns();
-    struct st_wanted wanted;
     st_auto_operation op = {.answerer = seen->fd >= 0 ? answer : NULL, .ctx = f, .fd = seen->fd};
 
-    f->pipeline->pauses.others_wait = seen->more;
+    f->pipeline->pauses.others_wait = seen->more || f->restless.n > 0;
     if (seen->closed) {
         op.answerer = NULL;
         note_closed(f, seen->fd);
@@ -202,9 +227,34 @@ static void take(void *ctx, const struct st_fan_event *seen)
         f->setup_uses++;
         st_operation_answer(&op, true);
     } else {
-        wanted = st_access_of_thread(seen->tid, seen->exec);
-        judge(f, seen, &wanted, &op, seen_ns);
+        judge_use(f, seen, &op, seen_ns);
     }
+}
+
+/* One that was kept. */
+static void take_again(void *ctx, const struct st_restless_open *open)
+{
+    struct st_files *f = ctx;
+    st_auto_operation op = {.answerer = answer, .ctx = f, .fd = open->seen.fd};
+
+    f->pipeline->pauses.others_wait = true;
+    if (f->refuse_all)
+        return;
+    st_process_read(open->seen.tid, &f->members, &f->facts);
+    judge_use(f, &open->seen, &op, open->seen_ns);
+}
+
+int64_t st_files_deadline(const struct st_files *f)
+{
+    return st_restless_deadline(&f->restless);
+}
+
+void st_files_tick(struct st_files *f)
+{
+    int64_t at = st_restless_deadline(&f->restless);
+
+    if (at >= 0 && at <= st_now_mono_ns())
+        st_restless_look(&f->restless, take_again, f);
 }
 
 void st_files_drain(struct st_files *f)

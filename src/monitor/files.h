@@ -12,6 +12,7 @@
 #include "monitor/opened.h"
 #include "monitor/pipeline.h"
 #include "monitor/processes.h"
+#include "monitor/restless.h"
 #include "sensors/marks.h"
 #include "sensors/notify.h"
 #include "sensors/process.h"
@@ -31,6 +32,7 @@ struct st_files {
     struct st_guards guards;
     struct st_late late;
     struct st_execs execs;
+    struct st_restless restless;
     struct st_buf watched;    /* which mounts are, for people */
     struct st_error no_memfd; /* why exec_of_memfd does not hold; errnum 0: it does, or need not */
     uint64_t host_uses, setup_uses, overflows;
@@ -47,6 +49,10 @@ void st_files_take_over(struct st_files *f, struct st_pipeline *p, struct st_wat
 
 /* Loop handler. */
 void st_files_ready(void *ctx, uint32_t events);
+
+/* Opens that could not be judged yet: when to look again (monotonic ns, or -1), and do so. */
+int64_t st_files_deadline(const struct st_files *f);
+void st_files_tick(struct st_files *f);
 
 /* What was reported and not read yet, when the container has ended. */
 void st_files_drain(struct st_files *f);

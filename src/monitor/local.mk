@@ -60,6 +60,7 @@ libmonitor_a_SOURCES = \
 	%D%/pipeline.c %D%/pipeline.h %D%/pipeline_private.h \
 	%D%/pipeline_decide.c \
 	%D%/reach.c %D%/reach.h \
+	%D%/restless.c %D%/restless.h \
 	%D%/processes.c %D%/processes.h \
 	%D%/record.c %D%/record.h \
 	%D%/ring.c %D%/ring.h \

@@ -173,10 +173,8 @@ static int64_t earliest(int64_t a, int64_t b)
     return a < 0 ? b : b < 0 || a < b ? a : b;
 }
 
-static int64_t next_deadline(void *ctx)
+static int64_t own_deadline(const struct st_worker *w)
 {
-    struct st_worker *w = ctx;
-
     if (w->retry_ns)
         return w->retry_ns;
     if (w->processes.more)
@@ -184,6 +182,13 @@ static int64_t next_deadline(void *ctx)
     return earliest(earliest(st_trace_deadline(w->pipeline.trace), w->poll_ns ? w->poll_ns : -1),
                     earliest(earliest(st_pipeline_deadline(&w->pipeline), st_bus_deadline(&w->bus)),
                              st_network_deadline(&w->network)));
+}
+
+static int64_t next_deadline(void *ctx)
+{
+    struct st_worker *w = ctx;
+
+    return earliest(own_deadline(w), st_files_deadline(&w->files));
 }
 
 /* What was missed meanwhile is declared before anything goes on. */
@@ -221,7 +226,11 @@ static void on_deadline(void *ctx)
 {
     struct st_worker *w = ctx;
     struct st_error err = {0};
+    int64_t own = own_deadline(w);
 
+    st_files_tick(&w->files);
+    if (own < 0 || own > st_now_mono_ns())
+        return;
     if (w->retry_ns) {
         retry_trace(w);
         return;

@@ -5,14 +5,12 @@
 #include "base/io.h"
 #include "model/event.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
-
-#define WAIT_FOR_SLEEP_NS 250000000
 
 static struct st_wanted by_flags(unsigned long flags)
 {
@@ -61,7 +59,7 @@ struct st_wanted st_access_of_syscall(const char *text, int exec)
 /* The kernel reports an open before the thread that does it has gone to sleep: till then its registers are
  * not to be had ("running"). It needs no more than a moment of its processor; how long that takes is up to
  * the container's share of it. */
-bool st_registers_read(pid_t tid, char *text, size_t size)
+enum st_registers st_registers_read(pid_t tid, char *text, size_t size, int64_t patience_ns)
 {
     const struct timespec moment = {.tv_nsec = 20000};
     int64_t until = 0;
@@ -69,21 +67,16 @@ bool st_registers_read(pid_t tid, char *text, size_t size)
 
     snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
     for (;;) {
-        if (st_read_small_at(AT_FDCWD, path, text, size) < 0)
-            return false;
+        int rc = st_read_small_at(AT_FDCWD, path, text, size);
+
+        if (rc < 0)
+            return rc == -ENOENT || rc == -ESRCH ? ST_REGISTERS_GONE : ST_REGISTERS_HIDDEN;
         if (strncmp(text, "running", 7) != 0)
-            return true;
+            return ST_REGISTERS_READ;
         if (!until)
-            until = st_now_mono_ns() + WAIT_FOR_SLEEP_NS;
+            until = st_now_mono_ns() + patience_ns;
         else if (st_now_mono_ns() > until)
-            return false;
+            return ST_REGISTERS_RUNNING;
         nanosleep(&moment, NULL);
     }
-}
-
-struct st_wanted st_access_of_thread(pid_t tid, int exec)
-{
-    char text[256];
-
-    return st_access_of_syscall(exec || !st_registers_read(tid, text, sizeof(text)) ? "" : text, exec);
 }

@@ -5,11 +5,19 @@
  * not known counts as writing. */
 #pragma once
 
-#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-/* The text of /proc/TID/syscall, once the thread waits. */
-bool st_registers_read(pid_t tid, char *text, size_t size);
+enum st_registers {
+    ST_REGISTERS_READ,
+    ST_REGISTERS_RUNNING, /* the thread has not gone to sleep yet */
+    ST_REGISTERS_GONE,    /* there is no such thread any more */
+    ST_REGISTERS_HIDDEN   /* and nobody knows why */
+};
+
+/* The text of /proc/TID/syscall, once the thread waits, for which we wait this long. */
+enum st_registers st_registers_read(pid_t tid, char *text, size_t size, int64_t patience_ns);
 
 struct st_wanted {
     unsigned access; /* ST_ACCESS_* */
@@ -17,8 +25,5 @@ struct st_wanted {
     int excl;        /* and O_EXCL: it is new, or there is no open */
 };
 
-/* exec: fanotify said that it is opened to be executed. */
-struct st_wanted st_access_of_thread(pid_t tid, int exec);
-
-/* The same from a text in the form of /proc/TID/syscall. */
+/* From a text in the form of /proc/TID/syscall. exec: fanotify said that it is opened to be executed. */
 struct st_wanted st_access_of_syscall(const char *text, int exec);
