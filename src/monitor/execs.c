@@ -2,7 +2,6 @@
 #include "monitor/execs.h"
 
 #include "base/clock.h"
-#include "sensors/access.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +14,6 @@
 
 /* A thread that was allowed and has died did not report its open; so soon nobody else has its number. */
 #define LET_NS 50000000
-#define WAIT_FOR_SLEEP_NS 250000000 /* of a thread whose arguments are wanted */
 
 /* By the clock that the kernel stamps files with. */
 static int64_t now_of_files(void)
@@ -186,16 +184,14 @@ static bool is_continued(struct st_execs *x, pid_t tid, uint64_t call, const str
     return same;
 }
 
-/* Registers, arguments; what identifies the call, or 0. */
-static uint64_t read_call(struct st_execs *x, pid_t tid)
+/* Arguments; what identifies the call, or 0. */
+static uint64_t read_call(struct st_execs *x, pid_t tid, const char *registers)
 {
     struct st_exec_call call = {0};
-    char text[256];
 
     x->argv.len = 0;
     x->argv.incomplete = true;
-    if (st_registers_read(tid, text, sizeof(text), WAIT_FOR_SLEEP_NS) == ST_REGISTERS_READ)
-        st_exec_call_parse(text, &call);
+    st_exec_call_parse(registers, &call);
     if (!call.known)
         return 0;
     st_exec_argv_read(call.argv, st_memory_of_task, &tid, &x->argv);
@@ -219,12 +215,12 @@ static struct st_str find_interpreter(struct st_execs *x, pid_t tid, const struc
     return found ? (struct st_str){r->path, r->path_len} : written;
 }
 
-void st_execs_describe(struct st_execs *x, const struct st_fan_event *seen,
+void st_execs_describe(struct st_execs *x, const struct st_fan_event *seen, const char *registers,
                        const struct st_process_facts *facts, bool decide_by_hash, struct st_event *ev)
 {
     struct st_program_head head;
     ssize_t n = pread(seen->fd, x->head, sizeof(x->head), 0);
-    uint64_t call = read_call(x, seen->tid);
+    uint64_t call = read_call(x, seen->tid, registers);
     struct st_ev_process proc = {.op = ST_PROC_EXEC,
                                  .path = ev->fs.path,
                                  .depth = ST_UNKNOWN,

@@ -46,8 +46,9 @@ struct st_execs {
 void st_execs_open(struct st_execs *x, const struct st_mounts *container, const char *rootfs);
 
 /* ev: filesystem, op exec, of which path, dev and ino are known; becomes what the trace will say. Valid until
- * the next one. decide_by_hash: the policy has rules about hashes. */
-void st_execs_describe(struct st_execs *x, const struct st_fan_event *seen,
+ * the next one. registers: the thread's, as sensors/access.h has them; "": not known. decide_by_hash: the
+ * policy has rules about hashes. */
+void st_execs_describe(struct st_execs *x, const struct st_fan_event *seen, const char *registers,
                        const struct st_process_facts *facts, bool decide_by_hash, struct st_event *ev);
 
 /* The kernel reports an execution twice: as that, and right behind it as the open that it does for it. The

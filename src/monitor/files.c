@@ -108,20 +108,21 @@ static void describe_object(struct st_files *f, int fd, struct st_event *ev)
         ev->fs.path.len -= 10;
 }
 
-static void judge(struct st_files *f, const struct st_fan_event *seen, const struct st_wanted *wanted,
+static void judge(struct st_files *f, const struct st_fan_event *seen, const char *registers,
                   struct st_operation *op, int64_t seen_ns)
 {
+    const struct st_wanted wanted = st_access_of_syscall(registers, seen->exec);
     struct st_event ev = {.type = ST_EV_FILESYSTEM,
                           .tier = ST_TIER_KERNEL,
                           .wall_us = st_now_wall_us(),
                           .process = f->facts.process,
-                          .fs = {.op = seen->exec ? ST_FS_EXEC : ST_FS_OPEN, .access = wanted->access}};
+                          .fs = {.op = seen->exec ? ST_FS_EXEC : ST_FS_OPEN, .access = wanted.access}};
     bool judged;
 
     describe_object(f, op->fd, &ev);
     if (seen->exec && f->processes)
         st_processes_will_run(f->processes, f->facts.leader, ev.fs.ino, ev.fs.path);
-    if (!f->opened && st_leftover_is_new(op->fd, wanted)) {
+    if (!f->opened && st_leftover_is_new(op->fd, &wanted)) {
         ev.fs.op = ST_FS_CREATE;
         ev.fs.access |= ST_ACCESS_CREATE;
         op->token = (uint64_t)seen->tid;
@@ -130,7 +131,8 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const str
         op->answerer = answer_exec;
         op->token = (uint64_t)seen->tid;
         st_guards_name(&f->guards, &ev);
-        st_execs_describe(&f->execs, seen, &f->facts, st_policy_hashes(f->pipeline->policy) > 0, &ev);
+        st_execs_describe(&f->execs, seen, registers, &f->facts, st_policy_hashes(f->pipeline->policy) > 0,
+                          &ev);
         st_pipeline_use(f->pipeline, &ev, op, seen_ns);
         return;
     }
@@ -153,12 +155,9 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const str
 static void judge_use(struct st_files *f, const struct st_fan_event *seen, struct st_operation *op,
                       int64_t seen_ns)
 {
-    enum st_registers got = ST_REGISTERS_HIDDEN;
-    struct st_wanted wanted;
-    char text[256] = "";
+    char text[256];
+    enum st_registers got = st_registers_read(seen->tid, text, sizeof(text), AT_ONCE_NS);
 
-    if (!seen->exec)
-        got = st_registers_read(seen->tid, text, sizeof(text), AT_ONCE_NS);
     if (got == ST_REGISTERS_GONE) {
         st_operation_answer(op, false);
         return;
@@ -168,8 +167,7 @@ static void judge_use(struct st_files *f, const struct st_fan_event *seen, struc
         st_restless_keep(&f->restless, seen, seen_ns);
         return;
     }
-    wanted = st_access_of_syscall(got == ST_REGISTERS_READ ? text : "", seen->exec);
-    judge(f, seen, &wanted, op, seen_ns);
+    judge(f, seen, got == ST_REGISTERS_READ ? text : "", op, seen_ns);
 }
 
 /* Whoever closed it, it is of the summary only if the container wrote it. */
