@@ -37,6 +37,7 @@ struct st_verb {
     const char *summary;
     const char *example;
     const struct st_opt *opts;
+    bool takes_command; /* the first argument is a command: what follows belongs to it, options too */
     /* argv[0] is the verb; returns an exit code. */
     int (*run)(struct st_cli *cli, const struct st_verb *self, int argc, char **argv);
 };
@@ -47,7 +48,7 @@ const struct st_verb *const *st_verbs(void);
 /* The options that every verb takes. */
 const struct st_opt *st_common_opts(void);
 
-/* ---- parsing: options in any order among the arguments, until `--` ---- */
+/* ---- parsing: options in any order among the arguments, until `--` (or a command) ---- */
 
 struct st_opts {
     const struct st_verb *verb;

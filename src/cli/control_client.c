@@ -149,14 +149,11 @@ static int read_line(int fd, const char *id, struct st_buf *out, struct st_error
     }
 }
 
-int st_ask(const struct st_box *box, const char *request, size_t len, struct st_answer *out,
-           struct st_error *err)
+int st_ask_on(const struct st_box *box, const char *request, size_t len, struct st_error *err)
 {
     st_auto_buf line = ST_BUF_INIT;
     st_auto_fd fd = connect_box(box, err);
-    const char *message;
 
-    *out = (struct st_answer){0};
     if (fd < 0)
         return -err->errnum;
     st_buf_add(&line, request, len);
@@ -169,6 +166,19 @@ int st_ask(const struct st_box *box, const char *request, size_t len, struct st_
             break;
         sent += n > 0 ? (size_t)n : 0;
     }
+    return st_steal_fd(&fd);
+}
+
+int st_ask(const struct st_box *box, const char *request, size_t len, struct st_answer *out,
+           struct st_error *err)
+{
+    st_auto_buf line = ST_BUF_INIT;
+    st_auto_fd fd = st_ask_on(box, request, len, err);
+    const char *message;
+
+    *out = (struct st_answer){0};
+    if (fd < 0)
+        return -err->errnum;
     if (read_line(fd, box->id, &out->text, err) < 0)
         return -err->errnum;
     if (st_json_parse(st_buf_cstr(&out->text), out->text.len, ST_JSON_DEFAULT_LIMITS, &out->doc, err) < 0)
@@ -177,7 +187,6 @@ int st_ask(const struct st_box *box, const char *request, size_t len, struct st_
     if (st_json_true(st_json_get(out->root, "ok")))
         return 0;
     message = st_json_str(st_json_get(st_json_get(out->root, "error"), "message"), NULL);
-    st_buf_clear(&line);
     st_add_printable(&line, message ? message : "refused", strlen(message ? message : "refused"));
     return st_fail(err, EREMOTEIO, "%s: %s", box->id, st_buf_cstr(&line));
 }

@@ -45,6 +45,9 @@ void st_answer_free(struct st_answer *a);
 int st_ask(const struct st_box *box, const char *request, size_t len, struct st_answer *out,
            struct st_error *err);
 
+/* A connection on which the request has been sent, for who wants to read more than one line. */
+int st_ask_on(const struct st_box *box, const char *request, size_t len, struct st_error *err);
+
 /* The stable code of a refusal, or "". */
 const char *st_answer_code(const struct st_answer *a);
 

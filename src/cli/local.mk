@@ -38,6 +38,27 @@ sandtrace_SOURCES = \
 	%D%/verb_watch.c \
 	%D%/watch_view.c %D%/watch_view.h \
 	%D%/verb_completion.c \
+	%D%/run_answer.c \
+	%D%/run_args.c %D%/run_args.h \
+	%D%/run_copy.c %D%/run_copy.h \
+	%D%/run_etc.c %D%/run_etc.h \
+	%D%/run_folder.c %D%/run_folder.h \
+	%D%/run_groups.c %D%/run_groups.h \
+	%D%/run_guard.c %D%/run_guard.h \
+	%D%/run_job.c %D%/run_job.h \
+	%D%/run_net.c %D%/run_net.h \
+	%D%/run_pause.c %D%/run_pause.h \
+	%D%/run_place.c %D%/run_place.h \
+	%D%/run_relay.c %D%/run_relay.h \
+	%D%/run_runtime.c %D%/run_runtime.h \
+	%D%/run_session.c %D%/run_session.h \
+	%D%/run_spec.c %D%/run_spec.h \
+	%D%/run_summary.c %D%/run_summary.h \
+	%D%/run_term.c %D%/run_term.h \
+	%D%/run_tree.c %D%/run_tree.h \
+	%D%/run_who.c %D%/run_who.h \
+	%D%/run_exit.h \
+	%D%/verb_run.c \
 	%D%/verb_report.c %D%/report.h %D%/report_data.c %D%/report_tables.c %D%/report_text.c %D%/report_html.c \
 	%D%/tally.c %D%/tally.h \
 	%D%/verb_stream.c \

@@ -195,6 +195,7 @@ int st_opts_next(struct st_opts *o, int *exit_code)
 
         if (o->only_args || word[0] != '-' || word[1] == '\0') {
             o->argv[1 + o->n_args++] = word;
+            o->only_args |= o->verb->takes_command;
         } else if (strcmp(word, "--") == 0) {
             o->only_args = true;
         } else if (word[1] == '-') {

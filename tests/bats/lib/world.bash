@@ -43,7 +43,7 @@ require_root() {
 copy_programs() {
     local program
     mkdir -p "$WORLD/bin"
-    for program in sandtrace sandtrace-runtime sandtrace-hook sandtrace-knock sandtrace-monitor; do
+    for program in sandtrace sandtrace-runtime sandtrace-hook sandtrace-knock sandtrace-init sandtrace-monitor; do
         [ -x "$ST_BUILDDIR/$program" ] || { fail "$ST_BUILDDIR/$program is not built; run make"; return 1; }
         cp "$ST_BUILDDIR/$program" "$WORLD/bin/$program"
     done
