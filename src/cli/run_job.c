@@ -56,10 +56,10 @@ static int make_pipes(struct streams *s, struct st_error *err)
         s->theirs[i] = ends[i != 0];
         fcntl(s->ours[i], F_SETFL, O_NONBLOCK);
     }
-    /* Who runs the command owns them, as it would own what a shell gives it: /dev/stdout can be opened. */
     return 0;
 }
 
+/* Who runs the command owns them: /dev/stdout can be opened, as with what a shell gives it. */
 static int give_pipes(const struct streams *s, const struct st_run_who *who, struct st_error *err)
 {
     for (int i = 0; i < 3; i++)
@@ -76,13 +76,14 @@ static void connect_streams(struct run *r, struct streams *s, int master)
     r->session.master = master;
     if (master >= 0) {
         fcntl(master, F_SETFL, O_NONBLOCK);
-        st_relay_open(&to[0], STDIN_FILENO, master, false);
-        st_relay_open(&to[1], master, STDOUT_FILENO, false);
+        st_relay_open(&to[0], STDIN_FILENO, master);
+        st_relay_open(&to[1], master, STDOUT_FILENO);
         return;
     }
-    st_relay_open(&to[0], STDIN_FILENO, st_steal_fd(&s->ours[0]), true);
-    st_relay_open(&to[1], st_steal_fd(&s->ours[1]), STDOUT_FILENO, false);
-    st_relay_open(&to[2], st_steal_fd(&s->ours[2]), STDERR_FILENO, false);
+    st_relay_open(&to[0], STDIN_FILENO, st_steal_fd(&s->ours[0]));
+    st_relay_open(&to[1], st_steal_fd(&s->ours[1]), STDOUT_FILENO);
+    st_relay_open(&to[2], st_steal_fd(&s->ours[2]), STDERR_FILENO);
+    to[0].own_to = to[1].own_from = to[2].own_from = true;
 }
 
 /* ---- making ---- */
@@ -174,13 +175,8 @@ static int take_away(struct run *r, struct st_error *err)
     if (r->terminal)
         st_run_term_restore(&r->term);
     st_run_net_stop(&r->net);
-    for (size_t i = 0; i < ST_RUN_STREAMS; i++) {
-        int from = i ? r->session.streams[i].from : -1;
-
+    for (size_t i = 0; i < ST_RUN_STREAMS; i++)
         st_relay_close(&r->session.streams[i]);
-        if (from >= 0 && from != r->session.master)
-            st_close(&from);
-    }
     st_close(&r->session.master);
     st_close(&r->session.signals);
     st_run_pauses_close(&r->pauses);

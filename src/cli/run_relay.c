@@ -7,17 +7,18 @@
 
 #include <limits.h>
 
-void st_relay_open(struct st_relay *r, int from, int to, bool own_to)
+void st_relay_open(struct st_relay *r, int from, int to)
 {
-    *r = (struct st_relay){.from = from, .to = to, .own_to = own_to, .bytes = st_xmalloc(ST_RELAY_BYTES)};
+    *r = (struct st_relay){.from = from, .to = to, .bytes = st_xmalloc(ST_RELAY_BYTES)};
 }
 
 static void end_writing(struct st_relay *r)
 {
     if (r->own_to)
         st_close(&r->to);
-    r->to = -1;
-    r->from = -1;
+    if (r->own_from)
+        st_close(&r->from);
+    r->to = r->from = -1;
     r->at = r->len = 0;
 }
 
@@ -58,7 +59,7 @@ static void drain(struct st_relay *r)
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     if (n < 0) {
-        end_writing(r); /* nobody reads: who writes to us is told by its own pipe */
+        end_writing(r); /* nobody reads any more */
         return;
     }
     r->at += (size_t)n;

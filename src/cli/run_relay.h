@@ -10,13 +10,13 @@
 #define ST_RELAY_BYTES 65536
 
 struct st_relay {
-    int from, to; /* -1: over */
-    bool own_to;  /* `to` is closed with the last byte */
+    int from, to;          /* -1: over */
+    bool own_from, own_to; /* closed when it is over: who is at the other end is told so */
     size_t at, len;
     char *bytes;
 };
 
-void st_relay_open(struct st_relay *r, int from, int to, bool own_to);
+void st_relay_open(struct st_relay *r, int from, int to);
 void st_relay_close(struct st_relay *r);
 
 /* What to wait for; events 0 where nothing is. */

@@ -104,8 +104,9 @@ void st_run_reason(const char *said, size_t len, struct st_buf *out)
         len -= (size_t)(best - said) + skip;
         said = best + skip;
     }
-    while (len && (said[len - 1] == '\n' || said[len - 1] == ' '))
-        len--;
+    /* A runtime quotes what a hook has said. */
+    while (len && (strchr("\n \"", said[len - 1]) || (len > 1 && memcmp(said + len - 2, "\\n", 2) == 0)))
+        len -= said[len - 1] == 'n' ? 2 : 1;
     if (len > 1500)
         len = 1500;
     while (len) {

@@ -21,6 +21,7 @@
 struct reading {
     struct st_report *report;
     struct st_decoder *decoder;
+    uint64_t noted; /* against the policy, but it only records */
 };
 
 static void add_record(void *ctx, const struct st_frame *f, const struct st_line *line)
@@ -30,10 +31,13 @@ static void add_record(void *ctx, const struct st_frame *f, const struct st_line
     struct st_error err;
 
     (void)line;
-    if (st_decode(r->decoder, f, &d, &err) < 0)
+    if (st_decode(r->decoder, f, &d, &err) < 0) {
         r->report->unreadable++;
-    else
-        st_report_add(r->report, &d);
+        return;
+    }
+    st_report_add(r->report, &d);
+    if (d.has_verdict && d.verdict.result != ST_ALLOW && d.verdict.action == ST_ACT_NONE)
+        st_tally_sum(&r->noted, d.ev.count > 1 ? d.ev.count : 1);
 }
 
 /* How many different ones, and how many of the uses were refused. */
@@ -87,23 +91,38 @@ static void show_refusal(const struct st_tally_item *item, struct st_buf *out)
 
     if (!rule)
         return;
-    st_buf_addf(out, "           %.*s (%s)", (int)(rule - what - 1), what + 1, rule + 1);
+    st_buf_addf(out, rule[1] == '(' ? "           %.*s %s" : "           %.*s (%s)", (int)(rule - what - 1),
+                what + 1, rule + 1);
     if (item->count > 1)
         st_buf_addf(out, " × %llu", (unsigned long long)item->count);
     st_buf_addc(out, '\n');
 }
 
-static void show_refused(const struct st_report *r, bool color, struct st_buf *out)
+/* What people said to what was held. */
+static void show_decided(const struct st_report *r, struct st_buf *out)
+{
+    const struct st_tally *t = &r->tallies[ST_TALLY_ANSWERS];
+
+    for (size_t i = 0; i < t->n; i++)
+        st_buf_addf(out, "%s%llu %s", i ? ", " : "  decided  ", (unsigned long long)t->items[i].count,
+                    t->items[i].key);
+    st_buf_adds(out, t->n ? "\n" : "");
+}
+
+static void show_refused(const struct st_report *r, uint64_t noted, bool color, struct st_buf *out)
 {
     const struct st_tally *t = &r->tallies[ST_TALLY_REFUSED];
-    uint64_t n = refused(r);
+    uint64_t n = refused(r) - noted;
 
-    if (n == 0) {
-        st_buf_adds(out, "  refused  nothing\n");
-        return;
-    }
-    st_buf_addf(out, "  refused  %s%llu%s\n", st_term_on(color, ST_TERM_WARN), (unsigned long long)n,
-                st_term_off(color));
+    st_buf_addf(out, "  refused  %s", st_term_on(color && n, ST_TERM_WARN));
+    if (n)
+        st_buf_addf(out, "%llu", (unsigned long long)n);
+    else
+        st_buf_adds(out, "nothing");
+    st_buf_adds(out, st_term_off(color && n));
+    if (noted)
+        st_buf_addf(out, "; %llu against the policy, which only records them", (unsigned long long)noted);
+    st_buf_addc(out, '\n');
     for (size_t i = 0; i < t->n && i < SHOWN; i++)
         show_refusal(&t->items[i], out);
     if (t->n > SHOWN || t->others)
@@ -123,15 +142,17 @@ static void show_trace(const struct st_report *r, const char *file, bool color, 
                     v->signed_seq ? "signed" : "not signed");
 }
 
-static void show_text(const struct st_report *r, const struct st_run_end *e, const char *file, bool color)
+static void show_text(const struct reading *reading, const struct st_run_end *e, const char *file, bool color)
 {
+    const struct st_report *r = reading->report;
     st_auto_buf out = ST_BUF_INIT;
 
     st_buf_addf(&out, "%ssandtrace%s: %s ended with %d after ", st_term_on(color, ST_TERM_COMMAND),
                 st_term_off(color), e->id, e->code);
     st_buf_addf(&out, "%.1f s\n", (double)(r->last_us - r->first_us) / 1e6);
     show_touched(r, &out);
-    show_refused(r, color, &out);
+    show_refused(r, reading->noted, color, &out);
+    show_decided(r, &out);
     show_trace(r, file, color, &out);
     if (e->copied)
         st_buf_addf(&out, "           copied to %s\n", e->copy);
@@ -165,8 +186,9 @@ static void write_refusals(struct st_jw *w, const struct st_tally *t)
     st_jw_end(w, ']');
 }
 
-static void show_json(const struct st_report *r, const struct st_run_end *e, const char *file)
+static void show_json(const struct reading *reading, const struct st_run_end *e, const char *file)
 {
+    const struct st_report *r = reading->report;
     const struct st_tally *t = r->tallies;
     st_auto_buf out = ST_BUF_INIT;
     struct st_jw w;
@@ -178,11 +200,12 @@ static void show_json(const struct st_report *r, const struct st_run_end *e, con
     st_jw_kint(&w, "duration_ms", (r->last_us - r->first_us) / 1000);
     st_jw_kint(&w, "exit_code", e->code);
     st_jw_kstr(&w, "id", e->id);
+    st_jw_kint(&w, "only_recorded", (int64_t)reading->noted);
     st_jw_kint(&w, "peers", (int64_t)used(&t[ST_TALLY_TALKED]));
     st_jw_kint(&w, "programs", (int64_t)used(&t[ST_TALLY_RAN]));
     st_jw_kint(&w, "records", (int64_t)r->verified->records);
     write_refusals(&w, &t[ST_TALLY_REFUSED]);
-    st_jw_kint(&w, "refused", (int64_t)refused(r));
+    st_jw_kint(&w, "refused", (int64_t)(refused(r) - reading->noted));
     st_jw_kbool(&w, "signed", r->verified->signed_seq > 0);
     st_jw_kstr(&w, "trace", file);
     st_jw_kstr(&w, "trace_copy", e->copied ? e->copy : NULL);
@@ -202,24 +225,23 @@ static bool wants_color(void)
     return isatty(STDERR_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 
-static int read_trace(struct st_cli *cli, const char *file, struct st_report *report,
+static int read_trace(struct st_cli *cli, const char *file, struct reading *reading,
                       struct st_verifier **verifier, struct st_error *err)
 {
     st_auto_input in = NULL;
     st_auto_trust trust = {0};
     st_auto_decoder decoder = st_decoder_new();
-    struct reading reading = {report, decoder};
-    struct st_verify_options o = {.on_record = add_record, .ctx = &reading};
+    struct st_verify_options o = {.on_record = add_record, .ctx = reading, .refuse_older = true};
 
+    reading->decoder = decoder;
     if (st_trust_add_default(&trust, cli, err) < 0 || st_input_open(file, &in, err) < 0)
         return -err->errnum;
     o.keys = trust.keys;
     o.n_keys = trust.n;
-    o.refuse_older = true;
     *verifier = st_verifier_new(&o);
     if (st_verify_input(*verifier, in, file, err) < 0)
         return -err->errnum;
-    st_report_finish(report, st_verifier_end(*verifier));
+    st_report_finish(reading->report, st_verifier_end(*verifier));
     return 0;
 }
 
@@ -229,18 +251,19 @@ int st_run_summary(struct st_cli *cli, const struct st_verb *self, const struct 
     st_auto_free char *file = st_xasprintf("%s/%s.jsonl", config->log_dir, end->id);
     st_auto_verifier verifier = NULL;
     struct st_report report;
+    struct reading reading = {.report = &report};
     struct st_error err = {0};
     int code = end->code;
 
     st_report_init(&report, file, SHOWN);
-    if (read_trace(cli, file, &report, &verifier, &err) < 0) {
+    if (read_trace(cli, file, &reading, &verifier, &err) < 0) {
         st_cli_error(self, "the trace can't be read: %s", err.msg);
         code = ST_RUN_EXIT_FAILED;
     } else {
         if (cli->json)
-            show_json(&report, end, file);
+            show_json(&reading, end, file);
         else
-            show_text(&report, end, file, wants_color());
+            show_text(&reading, end, file, wants_color());
         if (report.verified->n_issues)
             code = ST_RUN_EXIT_FAILED;
     }
