@@ -426,3 +426,13 @@ s.recv(4096)' "$WORLD/run/$(id_of "$1")/control.sock"
     remove_hang_group
     nothing_left_behind
 }
+
+@test "a bundle that was run before, and changed since, keeps to the policy that its annotation names" {
+    make_container box true
+    edit_config "$(bundle_of box)" '.annotations["io.sandtrace.policy"] = "agent-default"'
+    runtime run --bundle "$(bundle_of box)" "$(id_of box)"
+    edit_config "$(bundle_of box)" '.hostname = "another"'
+    runtime run --bundle "$(bundle_of box)" "$(id_of box)"
+    trace_is_complete "$(id_of box)"
+    nothing_left_behind
+}
