@@ -63,7 +63,9 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/network_death.bats \
 	%D%/bats/network_admin.bats \
 	%D%/bats/network_engines.bats \
-	%D%/bats/network_host.bats
+	%D%/bats/network_host.bats \
+	%D%/bats/run.bats \
+	%D%/bats/run_network.bats
 EXTRA_DIST += \
 	%D%/bats/lib/attack.bash \
 	%D%/bats/lib/attacks.txt \
@@ -74,6 +76,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/control.bash \
 	%D%/bats/lib/examples.py \
 	%D%/bats/lib/talk.py \
+	%D%/bats/lib/terminal.bash \
 	%D%/bats/lib/cri.py \
 	%D%/bats/lib/docker.bash \
 	%D%/bats/lib/engines.bash \

@@ -51,6 +51,12 @@ static void reap(pid_t child, int *status, int *ended)
     }
 }
 
+/* What comes from a keyboard is for all that the command has started in its group, as on a terminal. */
+static void hand_on(pid_t child, int sig)
+{
+    kill(sig == SIGINT || sig == SIGQUIT || sig == SIGHUP ? -child : child, sig);
+}
+
 static int attend(pid_t child, const sigset_t *all)
 {
     int status = 0, ended = 0;
@@ -62,7 +68,7 @@ static int attend(pid_t child, const sigset_t *all)
         if (sig == SIGCHLD)
             reap(child, &status, &ended);
         else if (sig > 0)
-            kill(child, sig);
+            hand_on(child, sig);
         else if (errno != EINTR)
             return EXIT_NOT_RUN;
     }

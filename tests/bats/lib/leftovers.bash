@@ -14,7 +14,7 @@ ids_of_world() {
 }
 
 # Those of them that nothing else can bear: with the world's name in it, or long and random.
-unmistakable_ids() { ids_of_world | grep -E "$WORLD_NAME|^[0-9a-f]{32,}\$" || true; }
+unmistakable_ids() { ids_of_world | grep -E "$WORLD_NAME|^[0-9a-f]{32,}\$|^run-[0-9a-f]{12}\$" || true; }
 
 # The marks by which things are recognised, one a line, in a file for grep -f
 # (on a command line they would make the searcher find itself).
@@ -112,7 +112,7 @@ things_of_world() {
         find /run/netns -name 'cni-*' -o -name 'netns-*' 2>/dev/null | sed 's/^/netns /'
         # The folders for sockets are made by the first container and stay; what is in them does not.
         find "$WORLD/run" -mindepth 1 ! -path "$WORLD/run/bus.d" ! -path "$WORLD/run/.notify" \
-            ! -path "$WORLD/run/.standby" ! -path "$WORLD/run/.netfilter" -printf 'state %P\n'
+            ! -path "$WORLD/run/.standby" ! -path "$WORLD/run/.runs" ! -path "$WORLD/run/.runs/lock" ! -path "$WORLD/run/.netfilter" -printf 'state %P\n'
     } | sort -u
 }
 
