@@ -230,6 +230,14 @@ static int bind_all(const struct making *m, const struct st_run_args *args, cons
     return 0;
 }
 
+/* Of what names the resolver only a mount is believed: that was not the container's to write. */
+static int bind_resolver(const struct making *m)
+{
+    st_auto_free char *file = st_xasprintf("%s/skeleton/etc/resolv.conf", m->place->fs);
+
+    return bind_one(m, file, "/etc/resolv.conf", true);
+}
+
 int st_run_tree_make(const struct st_run_place *place, const struct st_run_args *args,
                      const struct st_run_who *who, const char *init, const char *workspace,
                      struct st_run_tree *out, struct st_error *err)
@@ -237,7 +245,7 @@ int st_run_tree_make(const struct st_run_place *place, const struct st_run_args 
     struct making m = {place, out, err};
 
     *out = (struct st_run_tree){0};
-    if (make_root(&m, args, who) < 0 || bind_one(&m, init, ST_RUN_INIT, true) < 0 ||
+    if (make_root(&m, args, who) < 0 || bind_resolver(&m) < 0 || bind_one(&m, init, ST_RUN_INIT, true) < 0 ||
         bind_all(&m, args, workspace) < 0)
         return -err->errnum;
     return 0;

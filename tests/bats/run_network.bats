@@ -47,7 +47,7 @@ summary() { jq -r "$1" <<<"${stderr_lines[-1]}"; }
 }
 
 @test "the stack itself lets nobody to the host's loopback" {
-    start_daemon loopback in_net /usr/bin/python3 -m http.server --bind 127.0.0.1 8099
+    start_in_net loopback /usr/bin/python3 -m http.server --bind 127.0.0.1 8099
     daemon_answers loopback in_net curl -sf http://127.0.0.1:8099/
     in_box --policy audit-only sh -c "curl -sS -o /dev/null -w '%{http_code}\n' http://$allowed4/; curl -sS --max-time 10 http://10.0.2.2:8099/ 2>/dev/null || echo refused"
     stop_daemon loopback
@@ -55,7 +55,7 @@ summary() { jq -r "$1" <<<"${stderr_lines[-1]}"; }
 }
 
 @test "when the command ends, so does the stack; also when sandtrace run is killed" {
-    in_net sandtrace run --network user -- sh -c 'touch started; exec sleep 1000' </dev/null >"$NOTES/out" 2>&1 3>&- &
+    nsenter --net="$WORLD/netns" sandtrace run --network user -- sh -c 'touch started; exec sleep 1000' </dev/null >"$NOTES/out" 2>&1 3>&- &
     box=$!
     retry_until exists started
     stack=$(pgrep -P "$box" -x slirp4netns)

@@ -8,3 +8,8 @@ UNIT_TESTS += %D%/test_cli_progress
 tests_unit_test_cli_progress_SOURCES = %D%/test_cli_progress.c src/cli/progress.c src/cli/progress.h
 tests_unit_test_cli_progress_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_cli_progress_LDADD = $(UNIT_LDADD_BASE)
+
+UNIT_TESTS += %D%/test_cli_run
+tests_unit_test_cli_run_SOURCES = %D%/test_cli_run.c src/cli/run_answer.c src/cli/run_args.c src/cli/run_folder.c src/cli/run_runtime.c src/cli/run_spec.c
+tests_unit_test_cli_run_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_cli_run_LDADD = $(UNIT_LDADD_BASE)
