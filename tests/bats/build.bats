@@ -11,7 +11,7 @@ copy_tree() {
         --exclude='./sandtrace-[0-9]*' --exclude='./autom4te.cache' --exclude='*.o' --exclude='*.a' \
         --exclude='.deps' --exclude='.dirstamp' --exclude='*.log' --exclude='*.trs' -cf - . | tar -C "$to" -xf -
     chmod -R u+w "$to"
-    (cd "$to" && rm -f Makefile config.status config.h stamp-h1 sandtrace sandtrace-runtime sandtrace-hook sandtrace-knock sandtrace-monitor)
+    (cd "$to" && rm -f Makefile config.status config.h stamp-h1 sandtrace sandtrace-runtime sandtrace-hook sandtrace-init sandtrace-knock sandtrace-monitor)
 }
 
 # Where this build got its libocispec from.
@@ -58,7 +58,7 @@ configure_fails() {
     ./configure -q --prefix=/usr --sysconfdir=/etc --disable-hardening CFLAGS=-O0 $(libocispec_flag) >/dev/null
     make -j"$(nproc)" >/dev/null
     make install DESTDIR="$BATS_TEST_TMPDIR/root" >/dev/null
-    for file in bin/sandtrace bin/sandtrace-runtime libexec/sandtrace/sandtrace-hook libexec/sandtrace/sandtrace-knock libexec/sandtrace/sandtrace-monitor \
+    for file in bin/sandtrace bin/sandtrace-runtime libexec/sandtrace/sandtrace-hook libexec/sandtrace/sandtrace-init libexec/sandtrace/sandtrace-knock libexec/sandtrace/sandtrace-monitor \
         share/man/man1/sandtrace.1 share/man/man8/sandtrace-runtime.8 \
         share/bash-completion/completions/sandtrace share/zsh/site-functions/_sandtrace \
         share/fish/vendor_completions.d/sandtrace.fish; do

@@ -26,7 +26,7 @@ teardown_file() {
     end_world
 }
 
-setup() { cd "$NOTES/work"; }
+setup() { cd "$NOTES/work" || return; }
 
 # in_box ARGUMENT…: as if the machine were the one of the servers, which knows their names.
 in_box() {

@@ -17,10 +17,14 @@ static void a_bind_has_a_source_and_maybe_a_target_and_an_access(void **state)
     static const struct {
         const char *text, *source, *target;
         bool readonly;
-    } good[] = {{"data", "data", NULL, false},           {"/a b:/c d", "/a b", "/c d", false},
-                {"data:ro", "data", NULL, true},         {"/a:/b:ro", "/a", "/b", true},
-                {"/a:/b:rw", "/a", "/b", false},         {"/a:/b//./c/", "/a", "/b/c", false},
-                {"/a:/b/../c", "/a", "/c", false},       {"x:/usr/share/y", "x", "/usr/share/y", false},
+    } good[] = {{"data", "data", NULL, false},
+                {"/a b:/c d", "/a b", "/c d", false},
+                {"data:ro", "data", NULL, true},
+                {"/a:/b:ro", "/a", "/b", true},
+                {"/a:/b:rw", "/a", "/b", false},
+                {"/a:/b//./c/", "/a", "/b/c", false},
+                {"/a:/b/../c", "/a", "/c", false},
+                {"x:/usr/share/y", "x", "/usr/share/y", false},
                 {"x:/etc/y.conf:ro", "x", "/etc/y.conf", true}};
     (void)state;
 
@@ -40,9 +44,10 @@ static void a_bind_has_a_source_and_maybe_a_target_and_an_access(void **state)
 
 static void a_bind_over_what_the_container_stands_on_is_refused(void **state)
 {
-    static const char *const bad[] = {"",       ":",         ":/x",        "a:b",      "a:/b:rx",    "a:/b:ro:ro", "a:/",
-                                      "a:/proc", "a:/dev/x",  "a:/sys/fs",  "a:/usr",   "a:/etc/",    "a:/x/../usr", "a::ro",
-                                      "a:/proc/../proc/1", "a:/x\ny", "a:/lib64"};
+    static const char *const bad[] = {"",           ":",       ":/x",         "a:b",      "a:/b:rx",
+                                      "a:/b:ro:ro", "a:/",     "a:/proc",     "a:/dev/x", "a:/sys/fs",
+                                      "a:/usr",     "a:/etc/", "a:/x/../usr", "a::ro",    "a:/proc/../proc/1",
+                                      "a:/x\ny",    "a:/lib64"};
     (void)state;
 
     for (size_t i = 0; i < N_OF(bad); i++) {
@@ -84,23 +89,26 @@ static void a_variable_has_a_name(void **state)
 
 static void ids_are_numbers_that_somebody_can_have(void **state)
 {
-    static const char *const names[] = {"",  "root", "1x", "-1", "1:",  "1:x", ":1", "1:2:3", "4294967295", "99999999999",
-                                        " 1", "0x10"};
+    static const char *const names[] = {"",   "root",  "1x",         "-1",          "1:", "1:x",
+                                        ":1", "1:2:3", "4294967295", "99999999999", " 1", "0x10"};
     unsigned uid, gid = 0;
     bool has_gid;
     (void)state;
 
     assert_true(st_run_parse_ids("1000", &uid, &gid, &has_gid) && uid == 1000 && !has_gid);
-    assert_true(st_run_parse_ids("0:4294967294", &uid, &gid, &has_gid) && uid == 0 && has_gid && gid == 4294967294U);
+    assert_true(st_run_parse_ids("0:4294967294", &uid, &gid, &has_gid) && uid == 0 && has_gid &&
+                gid == 4294967294U);
     for (size_t i = 0; i < N_OF(names); i++)
         assert_false(st_run_parse_ids(names[i], &uid, &gid, &has_gid));
 }
 
 static void a_folder_with_more_than_the_work_is_refused(void **state)
 {
-    static const char *const bad[] = {"/",         "/home",     "/home/ann", "/tmp", "/var/tmp", "/etc", "/run",
-                                      "/run/x",    "/proc/1",   "/dev/shm",  "/usr", "/root",    "/var/run/x"};
-    static const char *const good[] = {"/home/ann/work", "/home/bob", "/home/annie", "/tmp/x", "/srv/x", "/runner", "/work"};
+    static const char *const bad[] = {"/",    "/home", "/home/ann", "/tmp",    "/var/tmp",
+                                      "/etc", "/run",  "/run/x",    "/proc/1", "/dev/shm",
+                                      "/usr", "/root", "/var/run/x"};
+    static const char *const good[] = {"/home/ann/work", "/home/bob", "/home/annie", "/tmp/x",
+                                       "/srv/x",         "/runner",   "/work"};
     struct st_error err = {0};
     (void)state;
 
@@ -131,8 +139,14 @@ static const char *const env[] = {"A=1", NULL};
 
 static struct st_run_spec plain(void)
 {
-    return (struct st_run_spec){
-        .id = "run-0123456789ab", .rootfs = "/r", .policy = "p", .args = words, .env = env, .uid = 1000, .gid = 100, .umask = 022};
+    return (struct st_run_spec){.id = "run-0123456789ab",
+                                .rootfs = "/r",
+                                .policy = "p",
+                                .args = words,
+                                .env = env,
+                                .uid = 1000,
+                                .gid = 100,
+                                .umask = 022};
 }
 
 static const struct st_json_node *at(const struct st_json_doc *doc, const char *a, const char *b)
@@ -244,10 +258,11 @@ static void only_a_whole_word_is_an_answer(void **state)
     static const struct {
         const char *line;
         enum st_run_answer answer;
-    } lines[] = {{"o\n", ST_ANSWER_ONCE},       {"once\r\n", ST_ANSWER_ONCE}, {" always \n", ST_ANSWER_ALWAYS},
-                 {"d\n", ST_ANSWER_DENY},       {"kill\n", ST_ANSWER_KILL},   {"\n", ST_ANSWER_NONE},
-                 {"ok\n", ST_ANSWER_NONE},      {"\033[?6c\n", ST_ANSWER_NONE}, {"\033[1;1Ra\n", ST_ANSWER_NONE},
-                 {"a\033[c\n", ST_ANSWER_NONE}, {"o\no\n", ST_ANSWER_NONE},   {"A\n", ST_ANSWER_NONE}};
+    } lines[] = {
+        {"o\n", ST_ANSWER_ONCE},       {"once\r\n", ST_ANSWER_ONCE},   {" always \n", ST_ANSWER_ALWAYS},
+        {"d\n", ST_ANSWER_DENY},       {"kill\n", ST_ANSWER_KILL},     {"\n", ST_ANSWER_NONE},
+        {"ok\n", ST_ANSWER_NONE},      {"\033[?6c\n", ST_ANSWER_NONE}, {"\033[1;1Ra\n", ST_ANSWER_NONE},
+        {"a\033[c\n", ST_ANSWER_NONE}, {"o\no\n", ST_ANSWER_NONE},     {"A\n", ST_ANSWER_NONE}};
     (void)state;
 
     for (size_t i = 0; i < N_OF(lines); i++)
@@ -257,7 +272,8 @@ static void only_a_whole_word_is_an_answer(void **state)
 static void of_what_a_runtime_says_our_own_words_are_shown(void **state)
 {
     static const char *const said[][2] = {
-        {"time=\"x\" level=error msg=\"runc create failed: error running hook #0: exit status 1, stdout: , stderr: "
+        {"time=\"x\" level=error msg=\"runc create failed: error running hook #0: exit status 1, stdout: , "
+         "stderr: "
          "sandtrace-hook: no key; make one\\n\"\n",
          "no key; make one"},
         {"sandtrace-runtime: policy 'x': not there\n", "policy 'x': not there"},
