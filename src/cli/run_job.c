@@ -77,6 +77,7 @@ static void connect_streams(struct run *r, struct streams *s, int master)
     if (master >= 0) {
         fcntl(master, F_SETFL, O_NONBLOCK);
         st_relay_open(&to[0], STDIN_FILENO, master);
+        to[0].says_end = !isatty(STDIN_FILENO);
         st_relay_open(&to[1], master, STDOUT_FILENO);
         return;
     }

@@ -6,6 +6,9 @@
 #include "base/mem.h"
 
 #include <limits.h>
+#include <string.h>
+
+#define CTRL_D '\004'
 
 void st_relay_open(struct st_relay *r, int from, int to)
 {
@@ -37,6 +40,16 @@ void st_relay_poll(const struct st_relay *r, struct pollfd *in, struct pollfd *o
     *out = (struct pollfd){.fd = waits ? r->to : -1, .events = POLLOUT};
 }
 
+/* In the midst of a line the first only ends that. */
+static void say_end(struct st_relay *r)
+{
+    r->says_end = false;
+    r->from = -1;
+    r->at = 0;
+    r->len = 2;
+    memset(r->bytes, CTRL_D, r->len);
+}
+
 /* The end, or EIO of a terminal whose other side is closed. */
 static void fill(struct st_relay *r)
 {
@@ -44,6 +57,10 @@ static void fill(struct st_relay *r)
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
+    if (n <= 0 && r->says_end) {
+        say_end(r);
+        return;
+    }
     if (n <= 0) {
         end_writing(r);
         return;

@@ -12,6 +12,7 @@
 struct st_relay {
     int from, to;          /* -1: over */
     bool own_from, own_to; /* closed when it is over: who is at the other end is told so */
+    bool says_end;         /* to a terminal, where the end is a character */
     size_t at, len;
     char *bytes;
 };

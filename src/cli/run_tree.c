@@ -131,7 +131,7 @@ static int make_skeleton(const struct making *m, const char *skeleton, const str
         if (mkdirat(dir, dirs[i].name, dirs[i].mode) < 0 || fchmodat(dir, dirs[i].name, dirs[i].mode, 0) < 0)
             return st_fail_errno(m->err, "make %s/%s", skeleton, dirs[i].name);
     if (symlinkat("/run", dir, "var/run") < 0 || symlinkat("/run/lock", dir, "var/lock") < 0 ||
-        fchownat(dir, ST_RUN_HOME + 1, who->uid, who->gid, 0) < 0)
+        fchownat(dir, &ST_RUN_HOME[1], who->uid, who->gid, 0) < 0)
         return st_fail_errno(m->err, "make %s", skeleton);
     return 0;
 }

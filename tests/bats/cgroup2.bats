@@ -25,3 +25,5 @@ passes_on_v2() {
 @test "a container in the host's network is held to its policy where there is only cgroup v2" { passes_on_v2 network_host.bats 'what is allowed|never arrives|not disturbed|killed: no new flow|cgroup2 group'; }
 
 @test "no container thaws itself or leaves its group where there is only cgroup v2" { passes_on_v2 reach.bats 'its trace says so|can write control groups|thaw|below'; }
+
+@test "sandtrace run asks, and leaves nothing behind, where there is only cgroup v2" { passes_on_v2 run.bats 'exit code|escape|is killed|TERM, INT'; }

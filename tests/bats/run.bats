@@ -481,6 +481,8 @@ no_box_is_left() { [ -z "$(running_id)" ] && [ "$(ls "$WORLD/run/.runs")" = lock
     run --separate-stderr sandtrace run --interactive tty </dev/null
     [ "$status" -eq 0 ]
     [[ $output == /dev/pts/0* ]]
+    run -0 --separate-stderr bash -c 'printf "one\ntwo" | sandtrace run -i -- sh -c "stty -echo; cat"'
+    [[ $output == *one*two* ]]
 }
 
 @test "an escape is frozen and asked about; the answers are once, always, deny and kill" {
