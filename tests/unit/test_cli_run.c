@@ -123,14 +123,14 @@ static void a_folder_with_more_than_the_work_is_refused(void **state)
 
 /* ---- the configuration ---- */
 
-static struct st_json_doc *write(const struct st_run_spec *spec)
+/* The text must outlive the tree. */
+static struct st_json_doc *write(const struct st_run_spec *spec, struct st_buf *text)
 {
-    st_auto_buf text = ST_BUF_INIT;
     struct st_json_doc *doc = NULL;
     struct st_error err = {0};
 
-    st_run_write_spec(spec, &text);
-    assert_int_equal(st_json_parse(st_buf_cstr(&text), text.len, ST_JSON_DEFAULT_LIMITS, &doc, &err), 0);
+    st_run_write_spec(spec, text);
+    assert_int_equal(st_json_parse(st_buf_cstr(text), text->len, ST_JSON_DEFAULT_LIMITS, &doc, &err), 0);
     return doc;
 }
 
@@ -157,7 +157,8 @@ static const struct st_json_node *at(const struct st_json_doc *doc, const char *
 static void the_configuration_says_what_was_asked_for(void **state)
 {
     struct st_run_spec spec = plain();
-    st_auto_json doc = write(&spec);
+    st_auto_buf text = ST_BUF_INIT;
+    st_auto_json doc = write(&spec, &text);
     const struct st_json_node *user = at(doc, "process", "user");
     int64_t n;
     (void)state;
@@ -177,13 +178,14 @@ static void the_configuration_says_what_was_asked_for(void **state)
 static void capabilities_are_for_root_only(void **state)
 {
     struct st_run_spec spec = plain();
-    st_auto_json user = write(&spec);
+    st_auto_buf text = ST_BUF_INIT, more = ST_BUF_INIT;
+    st_auto_json user = write(&spec, &text);
     st_auto_json root = NULL;
     (void)state;
 
     assert_int_equal(st_json_count(st_json_get(at(user, "process", "capabilities"), "bounding")), 0);
     spec.uid = 0;
-    root = write(&spec);
+    root = write(&spec, &more);
     assert_int_equal(st_json_count(st_json_get(at(root, "process", "capabilities"), "bounding")), 8);
     st_json_each (item, st_json_get(at(root, "process", "capabilities"), "effective"))
         assert_null(strstr(st_json_str(item, NULL), "ADMIN"));
@@ -201,13 +203,14 @@ static void only_the_network_may_be_shared(void **state)
 {
     static const char *const own[] = {"pid", "ipc", "uts", "mount", "cgroup"};
     struct st_run_spec spec = plain();
-    st_auto_json none = write(&spec);
+    st_auto_buf text = ST_BUF_INIT, more = ST_BUF_INIT;
+    st_auto_json none = write(&spec, &text);
     st_auto_json host = NULL;
     (void)state;
 
     assert_true(has_namespace(none, "network"));
     spec.network = ST_RUN_NET_HOST;
-    host = write(&spec);
+    host = write(&spec, &more);
     assert_false(has_namespace(host, "network"));
     for (size_t i = 0; i < N_OF(own); i++)
         assert_true(has_namespace(none, own[i]) && has_namespace(host, own[i]));
@@ -219,13 +222,14 @@ static void what_is_bound_comes_last_and_keeps_its_order(void **state)
     const struct st_run_mount mounts[] = {{src, one, false}, {src, two, true}};
     struct st_run_spec spec = plain();
     const struct st_json_node *first = NULL, *last = NULL;
+    st_auto_buf text = ST_BUF_INIT;
     st_auto_json doc = NULL;
     bool readonly = false;
     (void)state;
 
     spec.mounts = mounts;
     spec.n_mounts = N_OF(mounts);
-    doc = write(&spec);
+    doc = write(&spec, &text);
     st_json_each (m, st_json_get(st_json_root(doc), "mounts")) {
         first = last;
         last = m;
@@ -240,6 +244,7 @@ static void what_is_bound_comes_last_and_keeps_its_order(void **state)
 static void a_terminal_has_the_size_of_ours(void **state)
 {
     struct st_run_spec spec = plain();
+    st_auto_buf text = ST_BUF_INIT;
     st_auto_json doc = NULL;
     int64_t n;
     (void)state;
@@ -247,7 +252,7 @@ static void a_terminal_has_the_size_of_ours(void **state)
     spec.terminal = true;
     spec.rows = 30;
     spec.columns = 100;
-    doc = write(&spec);
+    doc = write(&spec, &text);
     assert_true(st_json_int(st_json_get(at(doc, "process", "consoleSize"), "width"), &n) && n == 100);
 }
 
