@@ -43,7 +43,7 @@ trap 'rm -rf "$payload"' EXIT
 mkdir -p "$payload"/{src,build/tests,lib}
 cp -a "$src/tests" "$src/policies" "$src/contrib" "$src/docs" "$payload/src/"
 rm -rf "$payload"/src/tests/fuzz "$payload"/src/tests/unit
-cp "$build"/sandtrace{,-runtime,-hook,-knock,-monitor} "$payload/build/"
+cp "$build"/sandtrace{,-runtime,-hook,-init,-knock,-monitor} "$payload/build/"
 mkdir -p "$payload/build/tests/attack" "$payload/build/hooks"
 find "$build/tests/attack" -maxdepth 1 -type f -executable -exec cp {} "$payload/build/tests/attack/" \;
 cp "$build"/hooks/*.json "$payload/build/hooks/"
