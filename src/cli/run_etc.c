@@ -54,7 +54,7 @@ static int copy_file(struct copy *c, int from, int to, const char *name, const s
     struct stat sb = *seen;
 
     if (out < 0)
-        return st_fail_errno(c->err, "make /etc/…/%s", name);
+        return st_fail_errno(c->err, "make …/%s", name);
     if (open_to_all && (seen->st_size > FILE_MAX || c->bytes + seen->st_size > TREE_MAX)) {
         c->left_out++;
         open_to_all = false;
@@ -65,10 +65,10 @@ static int copy_file(struct copy *c, int from, int to, const char *name, const s
         if (in >= 0 && fstat(in, &sb) == 0 && S_ISREG(sb.st_mode) && (sb.st_mode & S_IROTH)) {
             c->bytes += sb.st_size;
             if (!copy_bytes(in, out, sb.st_size))
-                return st_fail_errno(c->err, "copy /etc/…/%s", name);
+                return st_fail_errno(c->err, "copy …/%s", name);
         }
     }
-    return give(out, &sb) < 0 ? st_fail_errno(c->err, "make /etc/…/%s", name) : 0;
+    return give(out, &sb) < 0 ? st_fail_errno(c->err, "make …/%s", name) : 0;
 }
 
 static int copy_link(struct copy *c, int from, int to, const char *name)
@@ -79,7 +79,7 @@ static int copy_link(struct copy *c, int from, int to, const char *name)
     if (n < 0)
         return 0; /* gone meanwhile */
     target[n] = '\0';
-    return symlinkat(target, to, name) < 0 ? st_fail_errno(c->err, "make /etc/…/%s", name) : 0;
+    return symlinkat(target, to, name) < 0 ? st_fail_errno(c->err, "make …/%s", name) : 0;
 }
 
 /* One that not everybody may enter and list stays empty. */
@@ -91,26 +91,22 @@ static int copy_subdir(struct copy *c, int from, int to, const char *name, const
     int rc = 0;
 
     if (mkdirat(to, name, 0700) < 0)
-        return st_fail_errno(c->err, "make /etc/…/%s", name);
+        return st_fail_errno(c->err, "make …/%s", name);
     out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (out < 0)
-        return st_fail_errno(c->err, "make /etc/…/%s", name);
+        return st_fail_errno(c->err, "make …/%s", name);
     in = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (in >= 0 && fstat(in, &sb) == 0 && (sb.st_mode & open_to_all) == open_to_all && depth < DEPTH_MAX)
         rc = copy_dir(c, in, out, depth + 1);
     if (rc == 0 && give(out, &sb) < 0)
-        rc = st_fail_errno(c->err, "make /etc/…/%s", name);
+        rc = st_fail_errno(c->err, "make …/%s", name);
     return rc;
 }
 
 static int copy_entry(struct copy *c, int from, int to, const char *name, int depth)
 {
-    static const char *const own[] = {"hosts", "hostname", "resolv.conf"};
     struct stat sb;
 
-    for (size_t i = 0; depth == 0 && i < sizeof(own) / sizeof(own[0]); i++)
-        if (strcmp(name, own[i]) == 0)
-            return 0;
     if (fstatat(from, name, &sb, AT_SYMLINK_NOFOLLOW) < 0)
         return 0; /* gone meanwhile */
     switch (sb.st_mode & S_IFMT) {
@@ -129,7 +125,7 @@ static int copy_dir(struct copy *c, int from, int to, int depth)
 
     if (!dir) {
         st_close(&copy);
-        return st_fail_errno(c->err, "read /etc");
+        return st_fail_errno(c->err, "read a directory");
     }
     while ((entry = readdir(dir)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
@@ -148,14 +144,15 @@ int st_run_copy_etc(const char *from, const char *to, size_t *left_out, struct s
     if (in < 0 || out < 0)
         return st_fail_errno(err, "copy %s", from);
     rc = copy_dir(&c, in, out, 0);
-    *left_out = c.left_out;
-    return rc;
+    *left_out += c.left_out;
+    return rc < 0 ? st_wrap(err, "a copy of %s", from) : 0;
 }
 
 /* ---- the container's own ---- */
 
 static int write_file(int dir, const char *name, const char *text, struct st_error *err)
 {
+    unlinkat(dir, name, 0); /* a link, on many hosts */
     return st_replace_file_at(dir, name, text, strlen(text), 0644, false, err);
 }
 

@@ -9,10 +9,11 @@
 
 #include <stddef.h>
 
-/* to: an existing directory. *left_out counts files that were too large. */
+/* Of /etc, or of another directory like it. to: an existing, empty one. *left_out grows by the number of
+ * files that were too large. */
 int st_run_copy_etc(const char *from, const char *to, size_t *left_out, struct st_error *err);
 
-/* What must be the container's own: hosts, hostname, resolv.conf. */
+/* What must be the container's own, in place of the host's: hosts, hostname, resolv.conf. */
 int st_run_write_etc(const char *to, enum st_run_network network, struct st_error *err);
 
 /* Of the network that a user-mode stack makes. */

@@ -111,6 +111,23 @@ static int add_programs(const struct making *m, const char *skeleton)
     return 0;
 }
 
+/* Configuration of the machine's own programs: treated as /etc is. */
+static int add_local_etc(const struct making *m)
+{
+    static const char place[] = "/usr/local/etc";
+    char *copy;
+    struct stat sb;
+
+    if (lstat(place, &sb) < 0 || !S_ISDIR(sb.st_mode))
+        return 0;
+    copy = st_xasprintf("%s/local-etc", m->place->fs);
+    add_mount(m->out, copy, place, false);
+    m->out->n_overlays = m->out->n_mounts;
+    if (mkdir(copy, 0755) < 0)
+        return st_fail_errno(m->err, "make %s", copy);
+    return st_run_copy_etc(place, copy, &m->out->left_out, m->err);
+}
+
 /* ---- the root ---- */
 
 static int make_skeleton(const struct making *m, const char *skeleton, const struct st_run_who *who)
@@ -142,7 +159,8 @@ static int make_root(const struct making *m, const struct st_run_args *args, con
                       *etc = st_xasprintf("%s/etc", skeleton);
 
     if (make_skeleton(m, skeleton, who) < 0 || st_run_copy_etc("/etc", etc, &m->out->left_out, m->err) < 0 ||
-        st_run_write_etc(etc, args->network, m->err) < 0 || add_programs(m, skeleton) < 0)
+        st_run_write_etc(etc, args->network, m->err) < 0 || add_programs(m, skeleton) < 0 ||
+        add_local_etc(m) < 0)
         return -m->err->errnum;
     m->out->rootfs = overlay(m, "root", skeleton);
     return m->out->rootfs ? 0 : -m->err->errnum;

@@ -16,7 +16,7 @@
 struct st_run_tree {
     char *rootfs;
     struct st_run_mount *mounts; /* for the configuration, in order */
-    size_t n_mounts, n_overlays; /* the first of them are overlays */
+    size_t n_mounts, n_overlays; /* the first of them are overlays, or copies */
     size_t left_out;             /* files of /etc that were too large */
 };
 

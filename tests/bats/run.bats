@@ -247,6 +247,13 @@ no_box_is_left() { [ -z "$(running_id)" ] && [ "$(ls "$WORLD/run/.runs")" = lock
     nothing_left_behind
 }
 
+@test "a file system that the host has mounted below /usr is seen, and stays as it is" {
+    run -0 --separate-stderr unshare --mount sh -c 'mount -t tmpfs games /usr/games && echo kept >/usr/games/file || exit
+        sandtrace run --policy audit-only -- sh -c "cat /usr/games/file; echo changed >/usr/games/file; cat /usr/games/file"; cat /usr/games/file' </dev/null
+    [ "${lines[*]}" = "kept changed kept" ]
+    nothing_left_behind
+}
+
 @test "nothing of the host is there that nobody needs: homes, sockets, traces, keys" {
     in_box --policy audit-only sh -c 'ls -A /home /root /run /mnt /media /srv /opt /var/log /var/tmp | grep -v :$ | grep -v ^lock$; ls -d /boot; ls "$1"; true' sh "$WORLD"
     [ -z "$output" ]
@@ -257,6 +264,9 @@ no_box_is_left() { [ -z "$(running_id)" ] && [ "$(ls "$WORLD/run/.runs")" = lock
     [ -s /etc/shadow ]
     in_box --policy audit-only sh -c 'wc -c </etc/shadow; stat -c %a /etc/shadow; grep -c ^root: /etc/passwd; find /etc -type f ! -perm -o=r -size +0; find /etc -type d ! -perm -o=rx ! -empty'
     [ "${lines[*]}" = "0 $(stat -c %a /etc/shadow) 1" ]
+    run -0 --separate-stderr unshare --mount sh -c 'mount -t tmpfs etc /usr/local/etc && echo key >/usr/local/etc/key && chmod 0600 /usr/local/etc/key && echo open >/usr/local/etc/open || exit
+        exec sandtrace run --policy audit-only -- sh -c "wc -c </usr/local/etc/key; cat /usr/local/etc/open"' </dev/null
+    [ "${lines[*]}" = "0 open" ]
 }
 
 @test "what is bound is there, under its own or another name, to be read or to be written" {
