@@ -129,7 +129,8 @@ static int make_place(struct run *r, struct st_error *err)
     if (st_run_place_make(job->config, &r->place, err) < 0 || st_run_place_enter(&r->place, err) < 0 ||
         st_run_runtime_find(&r->place, job->cli, &r->runtime, err) < 0 ||
         st_run_guard_start(&r->guard, &r->place, &r->runtime, &r->term, err) < 0 ||
-        st_run_tree_make(&r->place, job->args, job->who, init, job->workspace, &r->tree, err) < 0 ||
+        st_run_tree_make(&r->place, job->config, job->args, job->who, init, job->workspace, &r->tree, err) <
+            0 ||
         write_bundle(r, err) < 0)
         return -err->errnum;
     return 0;

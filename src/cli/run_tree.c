@@ -14,11 +14,23 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#define OURS 3
+#define LOCAL_ETC "/usr/local/etc"
+
 struct making {
     const struct st_run_place *place;
     struct st_run_tree *out;
     struct st_error *err;
+    const char *ours[OURS]; /* directories of sandtrace's own, which it must not see */
+    const char *skeleton;
 };
+
+static bool is_below(const char *path, const char *dir)
+{
+    size_t len = strlen(dir);
+
+    return strncmp(path, dir, len) == 0 && (path[len] == '\0' || path[len] == '/');
+}
 
 static void add_mount(struct st_run_tree *t, char *source, const char *target, bool readonly)
 {
@@ -75,9 +87,10 @@ static int add_below(const struct making *m, const char *path)
     for (size_t i = 0; i < mounts.n; i++) {
         const char *point = mounts.list[i].point;
         struct st_error passed = {0};
-        struct making quiet = {m->place, m->out, &passed};
+        struct making quiet = *m;
         struct stat sb;
 
+        quiet.err = &passed;
         if (strncmp(point, path, len) == 0 && point[len] == '/' && !strpbrk(point, ",:\\") &&
             stat(point, &sb) == 0 && S_ISDIR(sb.st_mode))
             (void)add_overlay(&quiet, point);
@@ -85,36 +98,80 @@ static int add_below(const struct making *m, const char *path)
     return 0;
 }
 
+static int add_place(const struct making *m, const char *path);
+
+static bool holds_ours(const struct making *m, const char *path)
+{
+    for (size_t i = 0; i < OURS; i++)
+        if (is_below(m->ours[i], path))
+            return true;
+    return false;
+}
+
+static bool is_ours(const struct making *m, const char *path)
+{
+    for (size_t i = 0; i < OURS; i++)
+        if (is_below(path, m->ours[i]))
+            return true;
+    return false;
+}
+
+/* Where sandtrace was installed below it, with keys and all (/usr/local): each part but ours for itself. */
+static int add_parts(const struct making *m, const char *path)
+{
+    st_auto_dir dir = opendir(path);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        st_auto_free char *part = st_xasprintf("%s/%s", path, entry->d_name);
+
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && !is_ours(m, part) &&
+            add_place(m, part) < 0)
+            return -m->err->errnum;
+    }
+    return 0;
+}
+
 /* Of the host: a link stays a link (/bin on most machines), a directory gets an overlay. */
-static int add_programs(const struct making *m, const char *skeleton)
+static int add_place(const struct making *m, const char *path)
+{
+    st_auto_free char *copy = st_xasprintf("%s%s", m->skeleton, path);
+    char target[PATH_MAX];
+    struct stat sb;
+    ssize_t n;
+
+    if (strpbrk(path, ",:\\") || lstat(path, &sb) < 0)
+        return 0; /* the first have a meaning of their own where layers are named */
+    if (S_ISLNK(sb.st_mode) && (n = readlink(path, target, sizeof(target) - 1)) > 0) {
+        target[n] = '\0';
+        return symlink(target, copy) < 0 ? st_fail_errno(m->err, "make %s", copy) : 0;
+    }
+    if (!S_ISDIR(sb.st_mode))
+        return 0;
+    if (st_mkdir_p(copy, 0755, m->err) < 0)
+        return -m->err->errnum;
+    if (strcmp(path, LOCAL_ETC) == 0)
+        return 0; /* a copy comes there */
+    if (holds_ours(m, path))
+        return add_parts(m, path);
+    return add_overlay(m, path) < 0 ? -m->err->errnum : add_below(m, path);
+}
+
+static int add_programs(const struct making *m)
 {
     static const char *const places[] = {"/usr",   "/bin",    "/sbin",         "/lib",         "/lib32",
                                          "/lib64", "/libx32", "/var/lib/dpkg", "/var/lib/rpm", "/nix/store"};
 
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        st_auto_free char *copy = st_xasprintf("%s%s", skeleton, places[i]);
-        char target[PATH_MAX];
-        struct stat sb;
-        ssize_t n;
-
-        if (lstat(places[i], &sb) < 0)
-            continue;
-        if (S_ISLNK(sb.st_mode) && (n = readlink(places[i], target, sizeof(target) - 1)) > 0) {
-            target[n] = '\0';
-            if (symlink(target, copy) < 0)
-                return st_fail_errno(m->err, "make %s", copy);
-        } else if (S_ISDIR(sb.st_mode) && (st_mkdir_p(copy, 0755, m->err) < 0 ||
-                                           add_overlay(m, places[i]) < 0 || add_below(m, places[i]) < 0)) {
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        if (add_place(m, places[i]) < 0)
             return -m->err->errnum;
-        }
-    }
     return 0;
 }
 
 /* Configuration of the machine's own programs: treated as /etc is. */
 static int add_local_etc(const struct making *m)
 {
-    static const char place[] = "/usr/local/etc";
+    static const char place[] = LOCAL_ETC;
     char *copy;
     struct stat sb;
 
@@ -130,8 +187,9 @@ static int add_local_etc(const struct making *m)
 
 /* ---- the root ---- */
 
-static int make_skeleton(const struct making *m, const char *skeleton, const struct st_run_who *who)
+static int make_skeleton(const struct making *m, const struct st_run_who *who)
 {
+    const char *skeleton = m->skeleton;
     static const struct {
         const char *name;
         mode_t mode;
@@ -155,14 +213,12 @@ static int make_skeleton(const struct making *m, const char *skeleton, const str
 
 static int make_root(const struct making *m, const struct st_run_args *args, const struct st_run_who *who)
 {
-    st_auto_free char *skeleton = st_xasprintf("%s/skeleton", m->place->fs),
-                      *etc = st_xasprintf("%s/etc", skeleton);
+    st_auto_free char *etc = st_xasprintf("%s/etc", m->skeleton);
 
-    if (make_skeleton(m, skeleton, who) < 0 || st_run_copy_etc("/etc", etc, &m->out->left_out, m->err) < 0 ||
-        st_run_write_etc(etc, args->network, m->err) < 0 || add_programs(m, skeleton) < 0 ||
-        add_local_etc(m) < 0)
+    if (make_skeleton(m, who) < 0 || st_run_copy_etc("/etc", etc, &m->out->left_out, m->err) < 0 ||
+        st_run_write_etc(etc, args->network, m->err) < 0 || add_programs(m) < 0 || add_local_etc(m) < 0)
         return -m->err->errnum;
-    m->out->rootfs = overlay(m, "root", skeleton);
+    m->out->rootfs = overlay(m, "root", m->skeleton);
     return m->out->rootfs ? 0 : -m->err->errnum;
 }
 
@@ -251,16 +307,27 @@ static int bind_all(const struct making *m, const struct st_run_args *args, cons
 /* Of what names the resolver only a mount is believed: that was not the container's to write. */
 static int bind_resolver(const struct making *m)
 {
-    st_auto_free char *file = st_xasprintf("%s/skeleton/etc/resolv.conf", m->place->fs);
+    st_auto_free char *file = st_xasprintf("%s/etc/resolv.conf", m->skeleton);
 
     return bind_one(m, file, "/etc/resolv.conf", true);
 }
 
-int st_run_tree_make(const struct st_run_place *place, const struct st_run_args *args,
-                     const struct st_run_who *who, const char *init, const char *workspace,
-                     struct st_run_tree *out, struct st_error *err)
+/* By whatever links it is named. */
+static char *real(const char *path)
 {
-    struct making m = {place, out, err};
+    char *out = realpath(path, NULL);
+
+    return out ? out : st_xstrdup(path);
+}
+
+int st_run_tree_make(const struct st_run_place *place, const struct st_config *config,
+                     const struct st_run_args *args, const struct st_run_who *who, const char *init,
+                     const char *workspace, struct st_run_tree *out, struct st_error *err)
+{
+    st_auto_free char *skeleton = st_xasprintf("%s/skeleton", place->fs), *keys = real(config->key_dir),
+                      *run = real(config->state_dir), *traces = real(config->log_dir);
+    struct making m = {
+        .place = place, .out = out, .err = err, .ours = {keys, run, traces}, .skeleton = skeleton};
 
     *out = (struct st_run_tree){0};
     if (make_root(&m, args, who) < 0 || bind_resolver(&m) < 0 || bind_one(&m, init, ST_RUN_INIT, true) < 0 ||

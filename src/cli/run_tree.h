@@ -21,8 +21,8 @@ struct st_run_tree {
 };
 
 /* init: the program on the host. workspace: bound to /workspace, unless args bind something there. */
-int st_run_tree_make(const struct st_run_place *place, const struct st_run_args *args,
-                     const struct st_run_who *who, const char *init, const char *workspace,
-                     struct st_run_tree *out, struct st_error *err);
+int st_run_tree_make(const struct st_run_place *place, const struct st_config *config,
+                     const struct st_run_args *args, const struct st_run_who *who, const char *init,
+                     const char *workspace, struct st_run_tree *out, struct st_error *err);
 void st_run_tree_free(struct st_run_tree *t);
 #define st_auto_run_tree __attribute__((cleanup(st_run_tree_free))) struct st_run_tree

@@ -254,6 +254,17 @@ no_box_is_left() { [ -z "$(running_id)" ] && [ "$(ls "$WORLD/run/.runs")" = lock
     nothing_left_behind
 }
 
+@test "where sandtrace itself lies below /usr, keys, state and traces are not seen, and all else is" {
+    # shellcheck disable=SC2016 # a script that runs elsewhere
+    run --separate-stderr unshare --mount sh -c 'mount -t tmpfs games /usr/games && mkdir -p /usr/games/st/beside && mount --bind "$WORLD" /usr/games/st || exit
+        sed "s,$WORLD/\(keys\|run\|log\)\$,/usr/games/st/\1," "$SANDTRACE_CONFIG" >/usr/games/sandtrace.yaml
+        exec sandtrace run --config /usr/games/sandtrace.yaml --policy agent -- sh -c "ls -A /usr/games/st; env true && head -c 1 /usr/share/common-licenses/GPL >/dev/null && echo works"' </dev/null
+    [ "$status" -eq 0 ] || { echo "$stderr" >&2; false; }
+    [[ $output == *bin*policies*works ]]
+    [[ $output != *keys* && $output != *run* && $output != *log* ]]
+    nothing_left_behind
+}
+
 @test "nothing of the host is there that nobody needs: homes, sockets, traces, keys" {
     in_box --policy audit-only sh -c 'ls -A /home /root /run /mnt /media /srv /opt /var/log /var/tmp | grep -v :$ | grep -v ^lock$; ls -d /boot; ls "$1"; true' sh "$WORLD"
     [ -z "$output" ]
