@@ -14,7 +14,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#define OURS 3
+#define OURS 6 /* of the configuration, and the built-in ones: another run may use those */
 #define LOCAL_ETC "/usr/local/etc"
 
 struct making {
@@ -324,10 +324,14 @@ int st_run_tree_make(const struct st_run_place *place, const struct st_config *c
                      const struct st_run_args *args, const struct st_run_who *who, const char *init,
                      const char *workspace, struct st_run_tree *out, struct st_error *err)
 {
+    static const char built_in_keys[] = ST_SYSCONFDIR "/keys";
     st_auto_free char *skeleton = st_xasprintf("%s/skeleton", place->fs), *keys = real(config->key_dir),
                       *run = real(config->state_dir), *traces = real(config->log_dir);
-    struct making m = {
-        .place = place, .out = out, .err = err, .ours = {keys, run, traces}, .skeleton = skeleton};
+    struct making m = {.place = place,
+                       .out = out,
+                       .err = err,
+                       .ours = {keys, run, traces, built_in_keys, ST_RUNDIR, ST_LOGDIR},
+                       .skeleton = skeleton};
 
     *out = (struct st_run_tree){0};
     if (make_root(&m, args, who) < 0 || bind_resolver(&m) < 0 || bind_one(&m, init, ST_RUN_INIT, true) < 0 ||
