@@ -164,7 +164,9 @@ void st_ahead_go(struct st_ahead *a, const struct st_config *config, const char 
 {
     const char *const program[] = {config->hook, NULL};
     st_auto_buf orders = ST_BUF_INIT;
-    st_auto_fd socket_fd = a->orders < 0 ? -1 : listen_at(config->state_dir);
+    /* Who can't be started takes no name away either. */
+    st_auto_fd socket_fd =
+        a->orders < 0 || access(config->hook, X_OK) < 0 ? -1 : listen_at(config->state_dir);
     st_auto_fd self = pidfd_open(getpid(), 0);
     st_auto_fd notify = listener ? st_notify_listen(listener, NULL) : -1;
     const int fds[N_HANDED] = {socket_fd, self, notify};

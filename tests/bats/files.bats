@@ -282,7 +282,8 @@ END
         trace_is_complete "$id"
         [ "$(trace_count "$id" '.event_type == "sensor"')" -eq 0 ]
         # Nothing but the end came after.
-        [ "$(trace_count "$id" ".seq > $events and .event_type == \"filesystem\"")" -eq 0 ]
+        late=$(jq -c "select(.seq > $events and .event_type == \"filesystem\")" "$(trace_of "$id")")
+        [ -z "$late" ] || fail "$engine: $late"
         rm "$NOTES/copy"
     done
 }

@@ -52,7 +52,8 @@ static int set_up(void **state)
     p->out = st_xasprintf("%s/out", p->dir);
     if (mkdir(p->bundle, 0700) < 0)
         return -1;
-    settings = st_xasprintf("hook: %s\npolicy_dirs: [%s]\ndefault_policy: watch\n", p->probe, p->dir);
+    settings = st_xasprintf("hook: %s\npolicy_dirs: [%s]\ndefault_policy: watch\nstate_dir: %s/state\n",
+                            p->probe, p->dir, p->dir);
     put_file(p->config, settings);
     policy = st_xasprintf("%s/watch.yaml", p->dir);
     put_file(policy, "schema_version: \"2.0\"\nname: watch\nmode: audit\n");
