@@ -24,6 +24,8 @@ libbase_a_SOURCES = \
 	%D%/spawn.c %D%/spawn.h \
 	%D%/suggest.c %D%/suggest.h \
 	%D%/table.c %D%/table.h \
+	%D%/toml.c %D%/toml.h %D%/toml_private.h \
+	%D%/toml_value.c \
 	%D%/yaml.c %D%/yaml.h \
 	%D%/yaml_fault.c %D%/yaml_fault.h
 libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(YAJL_CFLAGS) $(YAML_CFLAGS) $(NETTLE_CFLAGS)

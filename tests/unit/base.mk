@@ -25,3 +25,7 @@ UNIT_TESTS += %D%/test_table
 tests_unit_test_table_SOURCES = %D%/test_table.c %D%/unit.h
 tests_unit_test_table_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_table_LDADD = $(UNIT_LDADD_BASE)
+UNIT_TESTS += %D%/test_toml
+tests_unit_test_toml_SOURCES = %D%/test_toml.c %D%/unit.h
+tests_unit_test_toml_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_toml_LDADD = $(UNIT_LDADD_BASE)
