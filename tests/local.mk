@@ -35,6 +35,8 @@ BATS_TESTS += %D%/bats/completion.bats %D%/bats/quickstart.bats
 # Builds the whole tree once more: CI leaves it out where it builds the tree in yet another way.
 BUILD_BATS_TESTS = %D%/bats/build.bats
 ENGINE_BATS_TESTS += \
+	%D%/bats/doctor.bats \
+	%D%/bats/install.bats \
 	%D%/bats/shim.bats \
 	%D%/bats/syscalls.bats \
 	%D%/bats/lifecycle.bats \
@@ -67,6 +69,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/run.bats \
 	%D%/bats/run_network.bats
 EXTRA_DIST += \
+	%D%/bats/lib/apart.bash \
 	%D%/bats/lib/attack.bash \
 	%D%/bats/lib/attacks.txt \
 	%D%/bats/lib/benign.sh \

@@ -1,13 +1,29 @@
 # L5: sandtrace, one file a verb.
 bin_PROGRAMS += sandtrace
 sandtrace_SOURCES = \
+	%D%/beside.c %D%/beside.h \
 	%D%/cli.h \
 	%D%/control_client.c %D%/control_client.h \
 	%D%/decide.c %D%/decide.h \
 	%D%/decompress.c %D%/decompress.h \
+	%D%/doctor.c %D%/doctor.h \
+	%D%/doctor_engines.c \
+	%D%/doctor_groups.c \
+	%D%/doctor_kernel.c \
+	%D%/doctor_net.c \
+	%D%/doctor_places.c \
+	%D%/doctor_programs.c %D%/doctor_programs.h \
+	%D%/engine.c %D%/engine.h \
+	%D%/engine_containerd.c \
+	%D%/engine_docker.c \
+	%D%/engine_podman.c \
+	%D%/engine_toml.c %D%/engine_toml.h \
 	%D%/filter.c %D%/filter.h \
 	%D%/follow.c %D%/follow.h \
 	%D%/input.c %D%/input.h \
+	%D%/install.c %D%/install.h \
+	%D%/install_hooks.c %D%/install_hooks.h \
+	%D%/install_show.c \
 	%D%/listener.c %D%/listener.h \
 	%D%/main.c \
 	%D%/options.c \
@@ -27,6 +43,8 @@ sandtrace_SOURCES = \
 	%D%/trust.c %D%/trust.h \
 	%D%/verb_approve.c \
 	%D%/verb_deny.c \
+	%D%/verb_doctor.c \
+	%D%/verb_install.c \
 	%D%/verb_keygen.c \
 	%D%/verb_kill.c \
 	%D%/verb_pause.c \
@@ -67,4 +85,6 @@ sandtrace_SOURCES = \
 	%D%/verbs.c %D%/verbs.h
 sandtrace_LDFLAGS = $(AM_LDFLAGS) $(ST_PIE_LDFLAGS)
 sandtrace_CPPFLAGS = $(AM_CPPFLAGS) $(NETTLE_CFLAGS) $(SODIUM_CFLAGS)
-sandtrace_LDADD = libconfig.a libmonitor.a libpolicy.a $(POLICY_LIBS) $(AUDIT_LIBS)
+# What doctor tries is what monitors do: with their code.
+sandtrace_LDADD = libconfig.a libmonitor.a libbundle.a libsensors.a libsensorsnf.a libsensorsnet.a librespond.a liboci.a \
+	libpolicy.a $(POLICY_LIBS) $(AUDIT_LIBS) $(NETFILTER_LIBS)

@@ -48,7 +48,7 @@ int st_cgroup_path_of(pid_t pid, enum st_cgroup_kind kind, char *out, size_t siz
     return st_fail(err, ENOENT, "no %s control group in %s", st_cgroup_kind_name(kind), file);
 }
 
-static const struct st_mount *find_hierarchy(const struct st_mounts *mounts, enum st_cgroup_kind kind)
+const struct st_mount *st_cgroup_hierarchy(const struct st_mounts *mounts, enum st_cgroup_kind kind)
 {
     for (size_t i = 0; i < mounts->n; i++) {
         const struct st_mount *m = &mounts->list[i];
@@ -145,7 +145,7 @@ static int open_group(const struct st_mount *h, const char *path, struct st_cgro
 static int open_kind(const struct st_mounts *mounts, pid_t init, enum st_cgroup_kind kind,
                      struct st_cgroup *cg, struct st_error *err)
 {
-    const struct st_mount *h = find_hierarchy(mounts, kind);
+    const struct st_mount *h = st_cgroup_hierarchy(mounts, kind);
     char path[PATH_MAX];
 
     *cg = (struct st_cgroup)ST_CGROUP_NONE;

@@ -44,6 +44,9 @@ int st_cgroup_open(const struct st_mounts *mounts, pid_t init, enum st_cgroup_ch
 void st_cgroup_close(struct st_cgroup *cg);
 #define st_auto_cgroup __attribute__((cleanup(st_cgroup_close))) struct st_cgroup
 
+/* Where its hierarchy is mounted; NULL: nowhere. */
+const struct st_mount *st_cgroup_hierarchy(const struct st_mounts *mounts, enum st_cgroup_kind kind);
+
 /* Path of a process's group (pid 0: our own) in that hierarchy. */
 int st_cgroup_path_of(pid_t pid, enum st_cgroup_kind kind, char *out, size_t size, struct st_error *err);
 

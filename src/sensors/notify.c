@@ -25,11 +25,6 @@
 #define FILTERS_MAX 4096
 #define TURN 32 /* questions of one filter before others have theirs */
 
-#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
-#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
-#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1UL
-#endif
-
 /* Something that epoll watches: a connection of a runtime, later the filter that it brought. */
 struct source {
     struct source *next, **link;
@@ -302,8 +297,7 @@ static void begin(struct st_notify *n, struct source *s, pid_t pid)
     st_buf_free(&s->said);
     unwatch(n, s->connection);
     st_close(&s->connection);
-    /* Since 6.6: the answer wakes the asker on this CPU. Elsewhere nothing is lost. */
-    ioctl(f->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+    st_filter_wake_quickly(f);
     if (watch(n, f->fd, s) < 0)
         drop(n, s);
 }

@@ -40,6 +40,9 @@ int st_filter_answer(const struct st_filter *f, uint64_t id, int error);
 int st_filter_return(const struct st_filter *f, uint64_t id, int64_t value);
 /* It returns a copy of this fd. */
 int st_filter_give_fd(const struct st_filter *f, uint64_t id, int fd, bool cloexec);
+/* An answer wakes who asked on the processor of who answers. -EINVAL: not before 6.6, where nothing is lost.
+ */
+int st_filter_wake_quickly(const struct st_filter *f);
 /* Does it still wait? What was read of its memory or of its /proc was its own only if it does. */
 bool st_filter_waits(const struct st_filter *f, uint64_t id);
 

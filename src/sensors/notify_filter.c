@@ -8,6 +8,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1UL
+#endif
+
 struct st_filter *st_filter_ref(struct st_filter *f)
 {
     f->refs++;
@@ -59,6 +64,11 @@ int st_filter_give_fd(const struct st_filter *f, uint64_t id, int fd, bool cloex
     if (f->fd < 0)
         return -ENOENT;
     return ioctl(f->fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? -errno : 0;
+}
+
+int st_filter_wake_quickly(const struct st_filter *f)
+{
+    return ioctl(f->fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) < 0 ? -errno : 0;
 }
 
 bool st_filter_waits(const struct st_filter *f, uint64_t id)
