@@ -2,12 +2,29 @@
 EXTRA_DIST += \
 	%D%/apt-source.sh \
 	%D%/demo.sh \
+	%D%/docker/Dockerfile \
 	%D%/docker/compose.yaml \
 	%D%/docker/daemon.json \
+	%D%/kubernetes/Dockerfile \
+	%D%/kubernetes/containerd.toml \
+	%D%/kubernetes/daemonset.yaml \
+	%D%/kubernetes/install-node.sh \
+	%D%/kubernetes/pod.yaml \
+	%D%/kubernetes/runtimeclass.yaml \
 	%D%/libocispec.sh \
+	%D%/logrotate/sandtrace \
 	%D%/packages.txt \
+	%D%/podman/agent.container \
 	%D%/podman/containers.conf \
-	%D%/quickstart.sh
+	%D%/podman/hooks.d/50-sandtrace-asked-poststop.json \
+	%D%/podman/hooks.d/50-sandtrace-asked-precreate.json \
+	%D%/podman/hooks.d/50-sandtrace-asked.json \
+	%D%/quickstart.sh \
+	%D%/systemd/modules.conf \
+	%D%/systemd/sandtrace-doctor.service \
+	%D%/systemd/sandtrace-doctor.timer \
+	%D%/systemd/sysctl.conf \
+	%D%/systemd/tmpfiles.conf
 
 # Shell completion, from the verbs' own tables. The program is asked, so it must run here: a cross build
 # has none (configure --host), and says so.

@@ -35,8 +35,12 @@ BATS_TESTS += %D%/bats/completion.bats %D%/bats/quickstart.bats
 # Builds the whole tree once more: CI leaves it out where it builds the tree in yet another way.
 BUILD_BATS_TESTS = %D%/bats/build.bats
 ENGINE_BATS_TESTS += \
+	%D%/bats/contrib.bats \
 	%D%/bats/doctor.bats \
 	%D%/bats/install.bats \
+	%D%/bats/docs_docker.bats \
+	%D%/bats/docs_podman.bats \
+	%D%/bats/docs_kubernetes.bats \
 	%D%/bats/shim.bats \
 	%D%/bats/syscalls.bats \
 	%D%/bats/lifecycle.bats \
@@ -82,8 +86,10 @@ EXTRA_DIST += \
 	%D%/bats/lib/terminal.bash \
 	%D%/bats/lib/cri.py \
 	%D%/bats/lib/docker.bash \
+	%D%/bats/lib/docs.bash \
 	%D%/bats/lib/engines.bash \
 	%D%/bats/lib/judge.py \
+	%D%/bats/lib/kubectl.py \
 	%D%/bats/lib/leftovers.bash \
 	%D%/bats/lib/listen.py \
 	%D%/bats/lib/net.bash \

@@ -23,6 +23,7 @@ struct st_engine {
     /* *path: the program that the text has for it, the caller's; NULL: none. */
     int (*find)(const char *text, size_t len, char **path, struct st_error *err);
     const char *reload; /* what makes the engine read it; NULL: it does by itself */
+    const char *forget; /* the same once it is gone */
     const char *use;    /* how a container is then started */
 };
 

@@ -215,5 +215,6 @@ const struct st_engine st_engine_containerd = {
     .drop = drop,
     .find = find,
     .reload = "systemctl restart containerd",
+    .forget = "systemctl restart containerd",
     .use = "kubectl apply -f contrib/kubernetes/runtimeclass.yaml, and runtimeClassName: sandtrace in a pod",
 };

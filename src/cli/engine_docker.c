@@ -226,5 +226,6 @@ const struct st_engine st_engine_docker = {
     .drop = drop,
     .find = find,
     .reload = "systemctl reload docker",
+    .forget = "systemctl restart docker", /* a reload without "runtimes" leaves them as they were */
     .use = "docker run --rm --runtime=sandtrace IMAGE COMMAND",
 };

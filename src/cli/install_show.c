@@ -42,7 +42,7 @@ static size_t count(const struct st_buf *b)
 /* The line of this number, from 0, with its newline. */
 static struct lines line_at(const struct st_buf *b, size_t number)
 {
-    struct lines l = {st_buf_cstr(b), b->len}, one = {0};
+    struct lines l = {st_buf_cstr(b), b->len}, one = {"", 0};
     const char *line = NULL;
     size_t len = 0;
 

@@ -55,6 +55,14 @@ static const struct st_engine *engine_by_name(const char *name)
 
 /* ---- saying ---- */
 
+/* NULL: nothing is to be done. */
+static const char *next_of(const struct order *o)
+{
+    if (o->hooks)
+        return NULL;
+    return o->undo ? o->engine->forget : o->engine->reload;
+}
+
 static void say_json(const struct order *o, const struct st_change *c, bool changed)
 {
     st_auto_buf out = ST_BUF_INIT, diff = ST_BUF_INIT;
@@ -71,7 +79,7 @@ static void say_json(const struct order *o, const struct st_change *c, bool chan
     st_jw_kbool(&w, "dry_run", o->dry_run);
     st_jw_kstr(&w, "engine", o->engine->name);
     st_jw_kstr(&w, "file", c->file);
-    st_jw_kstr(&w, "next", changed ? o->engine->reload : NULL);
+    st_jw_kstr(&w, "next", changed ? next_of(o) : NULL);
     st_jw_end(&w, '}');
     puts(st_buf_cstr(&out));
 }
@@ -103,8 +111,8 @@ static void say_what_next(const struct order *o)
 {
     if (o->cli->json || o->dry_run || !o->changes)
         return;
-    if (o->engine->reload && !o->hooks)
-        printf("next: %s\n", o->engine->reload);
+    if (next_of(o))
+        printf("next: %s\n", next_of(o));
     if (!o->undo)
         printf("then: %s\n", o->hooks ? "podman run --rm IMAGE COMMAND" : o->engine->use);
 }

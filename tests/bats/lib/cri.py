@@ -173,4 +173,5 @@ def main():
         print(answer)
 
 
-main()
+if __name__ == "__main__":
+    main()
