@@ -45,3 +45,6 @@ COMPLETION = $(MKDIR_P) $(@D) && ./sandtrace$(EXEEXT) completion
 	$(AM_V_GEN)$(COMPLETION) zsh >$@.tmp && mv $@.tmp $@
 %D%/completion/sandtrace.fish: sandtrace$(EXEEXT)
 	$(AM_V_GEN)$(COMPLETION) fish >$@.tmp && mv $@.tmp $@
+
+# Tried where sandtrace is at work: installed with it.
+dist_pkgdata_SCRIPTS = scripts/verify_sandbox_monitor.sh

@@ -41,6 +41,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/docs_docker.bats \
 	%D%/bats/docs_podman.bats \
 	%D%/bats/docs_kubernetes.bats \
+	%D%/bats/verify_monitor.bats \
 	%D%/bats/shim.bats \
 	%D%/bats/syscalls.bats \
 	%D%/bats/lifecycle.bats \

@@ -82,11 +82,12 @@ daemon_json() { in_machine cat /etc/docker/daemon.json; }
     typed_line hello
     typed_shows ': valid'
     typed_line 'done'
+    typed_line '3 of 3 attempts were stopped.'
     [ "$(daemon_json)" = "$before" ]
     run -0 docker info --format '{{json .Runtimes}}'
     [[ $output != *sandtrace* ]]
     traces=("$WORLD"/log/*.jsonl)
-    [ "${#traces[@]}" -eq 3 ]
+    [ "${#traces[@]}" -eq 6 ]
 }
 
 @test "no command stands outside of what is run" { no_command_elsewhere "$ST_SRCDIR/$document"; }
