@@ -21,8 +21,8 @@
 
 #define FEW_GROUPS 16
 #define FEW_FILES 1024
-#define LITTLE_SPACE ((uint64_t)1 << 30)
-#define NO_SPACE ((uint64_t)64 << 20)
+#define LITTLE_SPACE ((uint64_t)256 << 20)
+#define NO_SPACE ((uint64_t)16 << 20)
 
 /* false: there is no configuration to go by. */
 static bool configured(const struct st_doctor *d, struct st_finding *f)

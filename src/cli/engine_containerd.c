@@ -92,10 +92,6 @@ static bool would_forget_runc(const struct st_toml_view *v, const struct version
 static void write_lines(struct st_buf *out, const struct st_toml_view *v, const struct version *version,
                         const char *runtime)
 {
-    const struct st_toml_item *items;
-
-    if (st_toml_items(v->doc, &items) == 0)
-        st_buf_addf(out, "version = %s\n", version->number);
     if (would_forget_runc(v, version))
         st_buf_addf(out,
                     "# The default, which containerd forgets as soon as another is named.\n"
@@ -128,39 +124,63 @@ static char *program_of(const struct st_toml_view *v, const struct version *vers
     return item ? st_toml_string(v->text, item) : NULL;
 }
 
-/* The lines again, in the place of those that are there. */
-static int renew(const struct st_toml_view *v, const char *runtime, size_t start, size_t end,
-                 struct st_buf *out, struct st_error *err)
+/* The text without our lines, of which ours is one. */
+static int take_out(const struct st_toml_view *v, const struct version *version,
+                    const struct st_toml_item *ours, struct st_buf *out, struct st_error *err)
 {
-    st_auto_buf without = ST_BUF_INIT;
+    st_auto_toml_view rest = {0};
+    size_t start, end;
 
-    st_toml_take(v, start, end, &without);
-    return st_engine_containerd.add(st_buf_cstr(&without), without.len, runtime, out, err);
+    if (!st_toml_ours(v, ours->start, &start, &end))
+        return st_fail(err, EEXIST,
+                       "it has a runtime " ST_ENGINE_NAME " that was not put there by `sandtrace install`; "
+                       "change it by hand, or take it away");
+    st_toml_take(v, start, end, out);
+    if (st_toml_view_open(st_buf_cstr(out), out->len, &rest, err) < 0)
+        return -err->errnum;
+    return find_ours(&rest, version)
+               ? st_fail(err, EEXIST,
+                         "some of the runtime " ST_ENGINE_NAME " stands outside of the lines that `sandtrace "
+                         "install` has put there; take that away first")
+               : 0;
+}
+
+/* A file of nothing, or of comments only, gets a version of its own: what others add to it later needs that
+ * too, also when we are gone. */
+static int add_to_nothing(const char *text, size_t len, const char *runtime, struct st_buf *out,
+                          struct st_error *err)
+{
+    st_auto_buf begun = ST_BUF_INIT;
+
+    st_buf_add(&begun, text, len);
+    if (len && text[len - 1] != '\n')
+        st_buf_addc(&begun, '\n');
+    st_buf_addf(&begun, "version = %s\n", versions[0].number);
+    return st_engine_containerd.add(st_buf_cstr(&begun), begun.len, runtime, out, err);
 }
 
 static int add(const char *text, size_t len, const char *runtime, struct st_buf *out, struct st_error *err)
 {
     st_auto_toml_view v = {0};
     const struct version *version;
-    const struct st_toml_item *ours;
-    st_auto_buf lines = ST_BUF_INIT;
+    const struct st_toml_item *ours, *items;
+    st_auto_buf lines = ST_BUF_INIT, rest = ST_BUF_INIT;
     st_auto_free char *program = NULL;
-    size_t start, end;
 
     if (st_toml_view_open(text, len, &v, err) < 0 || find_version(&v, &version, err) < 0)
         return -err->errnum;
+    if (st_toml_items(v.doc, &items) == 0)
+        return add_to_nothing(text, len, runtime, out, err);
     ours = find_ours(&v, version);
     program = ours ? program_of(&v, version) : NULL;
     if (program && strcmp(program, runtime) == 0) {
         st_buf_add(out, text, len);
         return 0;
     }
-    if (ours && !st_toml_ours(&v, ours->start, &start, &end))
-        return st_fail(err, EEXIST,
-                       "it has a runtime " ST_ENGINE_NAME " that was not put there by `sandtrace install`; "
-                       "change it by hand, or take it away");
     if (ours)
-        return renew(&v, runtime, start, end, out, err);
+        return take_out(&v, version, ours, &rest, err) < 0
+                   ? -err->errnum
+                   : add(st_buf_cstr(&rest), rest.len, runtime, out, err);
     if (check_way(&v, version, err) < 0)
         return -err->errnum;
     write_lines(&lines, &v, version, runtime);
@@ -173,21 +193,13 @@ static int drop(const char *text, size_t len, struct st_buf *out, struct st_erro
     st_auto_toml_view v = {0};
     const struct version *version;
     const struct st_toml_item *ours;
-    size_t start, end;
 
     if (st_toml_view_open(text, len, &v, err) < 0 || find_version(&v, &version, err) < 0)
         return -err->errnum;
     ours = find_ours(&v, version);
-    if (!ours) {
-        st_buf_add(out, text, len);
-        return 0;
-    }
-    if (!st_toml_ours(&v, ours->start, &start, &end))
-        return st_fail(err, EEXIST,
-                       "the runtime " ST_ENGINE_NAME
-                       " was not put there by `sandtrace install`; take it away "
-                       "by hand");
-    st_toml_take(&v, start, end, out);
+    if (ours)
+        return take_out(&v, version, ours, out, err);
+    st_buf_add(out, text, len);
     return 0;
 }
 

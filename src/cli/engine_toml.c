@@ -1,7 +1,6 @@
 /* engine_toml: see engine_toml.h. */
 #include "cli/engine_toml.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #define FIRST "# >>> sandtrace install: `sandtrace install --uninstall` takes this away\n"
@@ -18,36 +17,36 @@ void st_toml_view_close(struct st_toml_view *v)
     st_toml_freep(&v->doc);
 }
 
-static size_t line_of(const struct st_toml_view *v, size_t at)
+/* How long the line is, with its newline. */
+static size_t line_len(const struct st_toml_view *v, size_t at)
 {
-    while (at > 0 && v->text[at - 1] != '\n')
-        at--;
-    return at;
+    const char *end = memchr(v->text + at, '\n', v->len - at);
+
+    return end ? (size_t)(end - v->text) + 1 - at : v->len - at;
 }
 
-/* As a whole line, from here on; SIZE_MAX: nowhere. */
-static size_t find_line(const struct st_toml_view *v, size_t from, const char *line)
+static bool is_line(const struct st_toml_view *v, size_t at, size_t len, const char *line)
 {
-    size_t n = strlen(line);
-
-    for (size_t at = line_of(v, from); at + n <= v->len; at++)
-        if ((at == 0 || v->text[at - 1] == '\n') && memcmp(v->text + at, line, n) == 0)
-            return at;
-    return SIZE_MAX;
+    return len == strlen(line) && memcmp(v->text + at, line, len) == 0;
 }
 
 bool st_toml_ours(const struct st_toml_view *v, size_t at, size_t *start, size_t *end)
 {
-    size_t first = find_line(v, 0, FIRST), last;
+    bool open = false;
 
-    if (first == SIZE_MAX || first > at)
-        return false;
-    last = find_line(v, first, LAST);
-    if (last == SIZE_MAX || last < at)
-        return false;
-    *start = first;
-    *end = last + strlen(LAST);
-    return true;
+    for (size_t line = 0, len; line < v->len; line += len) {
+        len = line_len(v, line);
+        if (is_line(v, line, len, FIRST)) {
+            *start = line;
+            open = true;
+        } else if (is_line(v, line, len, LAST)) {
+            *end = line + len;
+            if (open && *start < at && at < line)
+                return true;
+            open = false;
+        }
+    }
+    return false;
 }
 
 void st_toml_put(const struct st_toml_view *v, size_t at, bool apart, const char *lines, struct st_buf *out)

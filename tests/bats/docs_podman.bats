@@ -13,8 +13,8 @@ setup_file() {
     rm -rf "$WORLD/keys" # the document makes them
     configure default_policy agent-default
     hand_configuration_to_runtime
-    export COVERED
-    COVERED=$(printf 'print:;@echo $(datadir)\n' | make -s -C "$ST_BUILDDIR" -f Makefile -f - print)
+    shipped=$(where_hooks_are_shipped)
+    export shipped COVERED=${shipped%/sandtrace/hooks.d}
     make_machine
     write_configuration_of_podman
     ship_hooks
@@ -61,8 +61,8 @@ END
 # As `make install` does, with this world's program.
 ship_hooks() {
     install_hooks
-    in_machine mkdir -p "$COVERED/sandtrace"
-    in_machine cp -r "$WORLD/hooks.d" "$COVERED/sandtrace/hooks.d"
+    in_machine mkdir -p "$(dirname "$shipped")"
+    in_machine cp -r "$WORLD/hooks.d" "$shipped"
 }
 
 @test "every command of the document works as it is written" {

@@ -211,7 +211,7 @@ END
 @test "podman's hooks come as they are shipped, and go again; a changed one is not touched" {
     mkdir -p "$BATS_TEST_TMPDIR/hooks.d"
     export DATA_TOP shipped
-    shipped=$(printf 'print:;@echo $(pkgdatadir)\n' | make -s -C "$ST_BUILDDIR" -f Makefile -f - print)/hooks.d
+    shipped=$(where_hooks_are_shipped)
     DATA_TOP=$(existing_part "$shipped")
     run -0 in_own_etc sh -c '
         mkdir -p "$shipped" && cp "$ST_BUILDDIR"/hooks/50-*.json "$shipped" &&

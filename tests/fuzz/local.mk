@@ -35,6 +35,13 @@ tests_fuzz_fuzz_exec_SOURCES = %D%/fuzz_exec.c
 tests_fuzz_fuzz_exec_LDFLAGS = $(LDFLAGS_FUZZ)
 tests_fuzz_fuzz_exec_LDADD = libsensors.a libmodel.a libbase.a $(BASE_LIBS)
 
+FUZZERS += %D%/fuzz_engines
+tests_fuzz_fuzz_engines_SOURCES = %D%/fuzz_engines.c src/cli/engine.c src/cli/engine.h src/cli/engine_docker.c src/cli/engine_podman.c \
+	src/cli/engine_containerd.c src/cli/engine_toml.c src/cli/engine_toml.h
+tests_fuzz_fuzz_engines_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_engines_LDADD = libbase.a $(BASE_LIBS)
+EXTRA_DIST += %D%/engines.dict
+
 include tests/fuzz/policy.mk
 include tests/fuzz/net.mk
 include tests/fuzz/netfilter.mk

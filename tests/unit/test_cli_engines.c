@@ -96,8 +96,8 @@ static void docker_is_left_without_a_default_that_is_gone(void **state)
 static void containerd_keeps_what_is_there(void **state)
 {
     static const struct pair pairs[] = {
-        {"", FIRST "version = 2\n" RUNC2 HANDLER(V2, "") LAST},
-        {"# mine\n", "# mine\n\n" FIRST "version = 2\n" RUNC2 HANDLER(V2, "") LAST},
+        {"", "version = 2\n\n" FIRST RUNC2 HANDLER(V2, "") LAST},
+        {"# mine", "# mine\nversion = 2\n\n" FIRST RUNC2 HANDLER(V2, "") LAST},
         {"version = 2", "version = 2\n\n" FIRST RUNC2 HANDLER(V2, "") LAST},
         {"version = 3 # new\n[grpc]\n  address = '/x'\n",
          "version = 3 # new\n[grpc]\n  address = '/x'\n\n" FIRST RUNC("io.containerd.cri.v1.runtime")
@@ -170,6 +170,9 @@ static void what_can_not_be_changed_safely_is_refused(void **state)
         {&st_engine_containerd, "version = 1\n", "containerd config migrate"},
         {&st_engine_containerd, "version = 2\nplugins = {}\n", "not written as a [table]"},
         {&st_engine_containerd, "version = 2\n[" V2 "]\nruntime_type = 'x'\n", "not put there by"},
+        {&st_engine_containerd,
+         "version = 2\n" FIRST "[" V2 ".options]\nBinaryName = '/x'\n" LAST "[" V2 "]\nruntime_type = 'x'\n",
+         "stands outside of the lines"},
         {&st_engine_containerd, "version = 2\nx = [\n", "line 3, column 1"},
         {&st_engine_podman, "[engine]\nruntimes = {}\n", "not written as a [table]"},
         {&st_engine_podman, "engine.runtimes.kata = ['/k']\n", "write them as one first"},

@@ -47,6 +47,9 @@ install_hooks() {
     done
 }
 
+# where_hooks_are_shipped: the directory, as the program has it.
+where_hooks_are_shipped() { grep -aoE '/[[:graph:]]*/sandtrace/hooks\.d' "$ST_BUILDDIR/sandtrace" | head -n 1; }
+
 # by_hooks ARGUMENT…: `podman run` under plain runc, watched by the hooks directory alone.
 by_hooks() { podman --runtime plain --hooks-dir "$WORLD/hooks.d" run --cgroup-parent "/$WORLD_NAME" "$@"; }
 
