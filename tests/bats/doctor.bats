@@ -64,7 +64,7 @@ own_groups() { find /sys/fs/cgroup -maxdepth 2 -type d -name "sandtrace-doctor-$
     run -1 --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups env SANDTRACE_CONFIG= "$WORLD/bin/sandtrace" doctor --json
     check_is privileges missing
     check_is fanotify unknown
-    check_is landlock ok
+    check_is kernel ok
     [[ $(finding privileges mend) == *sudo* ]]
 }
 
