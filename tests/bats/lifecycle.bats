@@ -58,12 +58,12 @@ watched_pids() {
 
 @test "a bundle that names its policy names the same one when it is run again" {
     configure default_policy strict
-    make_container box true
-    edit_config "$(bundle_of box)" '.annotations."io.sandtrace.policy" = "agent-default"'
+    make_container named true
+    edit_config "$(bundle_of named)" '.annotations."io.sandtrace.policy" = "agent-default"'
     # What was freed is overwritten, so that nobody goes on reading it unnoticed.
-    for _ in 1 2; do MALLOC_PERTURB_=165 runtime run --bundle "$(bundle_of box)" "$(id_of box)" </dev/null; done
+    for _ in 1 2; do MALLOC_PERTURB_=165 runtime run --bundle "$(bundle_of named)" "$(id_of named)" </dev/null; done
     [ "$(jq -rs 'map(select(.event_type == "lifecycle" and .payload.op == "start").payload.policy.name) | join(" ")' \
-        "$(trace_of "$(id_of box)")")" = "agent-default agent-default" ]
+        "$(trace_of "$(id_of named)")")" = "agent-default agent-default" ]
 }
 
 @test "a container that exits by itself passes its code and leaves a sealed trace" {

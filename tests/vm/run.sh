@@ -31,7 +31,7 @@ files=("$@")
 pack_tools() {
     apt-cache depends --recurse --installed --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
         --no-enhances --no-pre-depends git sqlite3 gcc libc6-dev \
-        dnsmasq-base nginx-light tcpdump openssl curl wget nodejs netcat-openbsd jq containernetworking-plugins python3-grpcio |
+        dnsmasq-base nginx-light tcpdump openssl curl wget nodejs netcat-openbsd jq containernetworking-plugins python3-grpcio python3-yaml |
         grep -E '^[a-z0-9]' | grep -vE '^libc6(:|$)|^(dpkg|perl|debconf)' | sort -u | while read -r package; do dpkg-query -L "$package" 2>/dev/null || true; done | sort -u |
         grep -vE '^/usr/share/(doc|man|locale|info)/|/node_modules/' |
         while read -r file; do [ -d "$file" ] || [ ! -e "$file" ] || echo "${file#/}"; done |
@@ -41,7 +41,7 @@ pack_tools() {
 payload=$(mktemp -d)
 trap 'rm -rf "$payload"' EXIT
 mkdir -p "$payload"/{src,build/tests,lib}
-cp -a "$src/tests" "$src/policies" "$src/contrib" "$src/docs" "$payload/src/"
+cp -a "$src/tests" "$src/policies" "$src/contrib" "$src/docs" "$src/scripts" "$payload/src/"
 rm -rf "$payload"/src/tests/fuzz "$payload"/src/tests/unit
 cp "$build"/sandtrace{,-runtime,-hook,-init,-knock,-monitor} "$payload/build/"
 mkdir -p "$payload/build/tests/attack" "$payload/build/hooks"
