@@ -14,8 +14,8 @@ EXTRA_DIST += \
 
 # Not all of tests/fuzz and tests/unit is in one build, but all of it is formatted.
 LINT_C_FILES = find $(srcdir)/src $(srcdir)/hooks $(srcdir)/tests -name '*.[ch]'
-LINT_SHELL_FILES = { find contrib hooks scripts tests -name '*.sh' -o -name '*.bash' -o -name '*.bats'; \
-	ls autogen.sh build-aux/check-*.sh; test ! -f .ci/run || echo .ci/run; }
+LINT_SHELL_FILES = { find contrib hooks packaging scripts tests -name '*.sh' -o -name '*.bash' -o -name '*.bats'; \
+	ls autogen.sh build-aux/check-*.sh packaging/debian/postinst packaging/debian/postrm packaging/debian/prerm; test ! -f .ci/run || echo .ci/run; }
 NEED = need() { test -n "$$1" || { echo "make lint: $$2 not found: apt-get install $$2, and run configure again" >&2; exit 1; }; }; need
 
 check-layers:

@@ -42,6 +42,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/docs_podman.bats \
 	%D%/bats/docs_kubernetes.bats \
 	%D%/bats/verify_monitor.bats \
+	%D%/bats/deb.bats \
 	%D%/bats/shim.bats \
 	%D%/bats/syscalls.bats \
 	%D%/bats/lifecycle.bats \
@@ -93,6 +94,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/kubectl.py \
 	%D%/bats/lib/leftovers.bash \
 	%D%/bats/lib/listen.py \
+	%D%/bats/lib/machine.bash \
 	%D%/bats/lib/net.bash \
 	%D%/bats/lib/net_servers.py \
 	%D%/bats/lib/podman.bash \
