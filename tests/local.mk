@@ -42,6 +42,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/docs_podman.bats \
 	%D%/bats/docs_kubernetes.bats \
 	%D%/bats/verify_monitor.bats \
+	%D%/bats/agent_guide.bats \
 	%D%/bats/deb.bats \
 	%D%/bats/shim.bats \
 	%D%/bats/syscalls.bats \
