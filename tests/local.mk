@@ -44,6 +44,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/verify_monitor.bats \
 	%D%/bats/agent_guide.bats \
 	%D%/bats/deb.bats \
+	%D%/bats/docs.bats \
 	%D%/bats/shim.bats \
 	%D%/bats/syscalls.bats \
 	%D%/bats/lifecycle.bats \
@@ -90,6 +91,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/cri.py \
 	%D%/bats/lib/docker.bash \
 	%D%/bats/lib/docs.bash \
+	%D%/bats/lib/document.py \
 	%D%/bats/lib/engines.bash \
 	%D%/bats/lib/judge.py \
 	%D%/bats/lib/kubectl.py \

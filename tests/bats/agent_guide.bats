@@ -24,7 +24,7 @@ teardown_file() {
 
 guide() { cat "$ST_SRCDIR/.agent.md"; }
 
-# rows: of the table, as "what | example | error | then" without the backticks around the example.
+# rows: of the table, as "what | example | error | after it" without the backticks around the example.
 rows() { guide | sed -n 's/^| \(to .*\) | `\(.*\)` | \(.*\) | \(.*\) |$/\1\t\2\t\3\t\4/p'; }
 
 # A machine for the examples: a repository, secrets, a resolver; strace and keyctl are stood in for by what makes the same call.
@@ -53,7 +53,7 @@ run_machine() {
 
 @test "each refusal that the guide lists looks as it says, and would pause the container where it says so" {
     [ "$(rows | wc -l)" -ge 12 ]
-    while IFS=$'\t' read -r what example error then; do
+    while IFS=$'\t' read -r what example error after; do
         make_machine "$example"
         run_machine
         echo "$what: $(cat "$NOTES/said")"
@@ -62,8 +62,8 @@ run_machine() {
         grep -qE "${error%%: *}|${error#*: }" "$NOTES/said"
         severity=$(trace_value "$(id_of box)" '.verdict.result == "deny"' .verdict.severity)
         case $severity in
-        high | critical) [ "$then" = pause ] ;;
-        medium) [ "$then" = refused ] ;;
+        high | critical) [ "$after" = pause ] ;;
+        medium) [ "$after" = refused ] ;;
         *) fail "severity '$severity'" ;;
         esac
         rm -f "$(trace_of "$(id_of box)")"
