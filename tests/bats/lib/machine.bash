@@ -49,4 +49,15 @@ new_on_machine() {
     done
 }
 
-end_machine() { [ ! -e "$NOTES/daemons/machine" ] || stop_daemon machine; }
+# With whoever is still there: the namespace is ours, and so are they.
+end_machine() {
+    local space pid
+    [ -e "$NOTES/daemons/machine" ] || return 0
+    space=$(readlink "/proc/$(daemon_pid machine)/ns/mnt") || true
+    # One that never came to be is not ours: its namespace would be the host's.
+    [ -n "$space" ] && [ "$space" != "$(readlink /proc/self/ns/mnt)" ] || return 0
+    for pid in $(find /proc/[0-9]*/ns/mnt -printf '%l %p\n' 2>/dev/null | awk -v space="$space" '$1 == space { split($2, part, "/"); print part[3] }'); do
+        kill -KILL "$pid" 2>/dev/null || true
+    done
+    stop_daemon machine
+}
