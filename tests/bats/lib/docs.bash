@@ -16,7 +16,7 @@ write_machine_script() {
     cat >"$NOTES/machine" <<'END'
 set -e
 for dir in /etc /usr/share /var/log ${COVERED:-}; do
-    mkdir -p "$WORLD/machine$dir/upper" "$WORLD/machine$dir/work"
+    mkdir -p "$dir" "$WORLD/machine$dir/upper" "$WORLD/machine$dir/work"
     mount -t overlay sandtrace-test -o "lowerdir=$dir,upperdir=$WORLD/machine$dir/upper,workdir=$WORLD/machine$dir/work" "$dir"
 done
 mkdir -p /var/log/sandtrace /etc/sandtrace
