@@ -7,6 +7,7 @@
 #include "monitor/memfd.h"
 #include "sensors/access.h"
 #include "sensors/fan.h"
+#include "sensors/runtime_copy.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -62,14 +63,26 @@ static void note_overflow(struct st_files *f)
     st_pipeline_note(f->pipeline, ST_EV_SENSOR, ST_TIER_KERNEL, json, sizeof(json) - 1, true, &err);
 }
 
-/* The program of the process, by its identity; names can be chosen. */
-static bool runs_runtime(const struct st_files *f, pid_t tid)
+/* A runtime that enters as a copy of itself in memory: another one each time, known by its content, once.
+ * What has run a program in the container never is one, whatever it runs next. */
+static bool runs_copy(struct st_files *f, pid_t leader, const struct stat *program)
 {
-    char link[48];
+    if (!f->processes || st_processes_has_run(f->processes, leader))
+        return false;
+    if (f->entrant.pid != leader || f->entrant.ino != program->st_ino)
+        f->entrant = (struct st_files_entrant){
+            leader, program->st_ino,
+            st_program_is_copy(leader, program, f->memory_dev, st_process_parent(leader))};
+    return f->entrant.runtime;
+}
+
+/* The program of the process, by its identity; names can be chosen. */
+static bool runs_runtime(struct st_files *f, pid_t leader)
+{
     struct stat sb;
 
-    snprintf(link, sizeof(link), "/proc/%d/exe", (int)tid);
-    return stat(link, &sb) == 0 && sb.st_dev == f->runtime_dev && sb.st_ino == f->runtime_ino;
+    return st_program_stat(leader, &sb) &&
+           ((sb.st_dev == f->runtime_dev && sb.st_ino == f->runtime_ino) || runs_copy(f, leader, &sb));
 }
 
 /* `runc init`, on its way into the container (create or exec): still the runtime's program, and started from
@@ -84,7 +97,7 @@ static bool is_setup(struct st_files *f, const struct st_fan_event *ev)
             st_late_begin(&f->late);
         return !ev->exec;
     }
-    return !ev->exec && p->n_ancestry > 0 && runs_runtime(f, ev->tid) && f->facts.parent_outside;
+    return !ev->exec && p->n_ancestry > 0 && f->facts.parent_outside && runs_runtime(f, f->facts.leader);
 }
 
 static void describe_object(struct st_files *f, int fd, struct st_event *ev)
@@ -324,12 +337,11 @@ void st_files_take_over(struct st_files *f, struct st_pipeline *p, struct st_wat
 
 int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w, struct st_error *err)
 {
-    char link[48];
     struct stat sb;
 
     begin(f, p, w);
-    snprintf(link, sizeof(link), "/proc/%d/exe", (int)w->order.pid);
-    if (stat(link, &sb) == 0) {
+    f->memory_dev = st_program_memory();
+    if (st_program_stat(w->order.pid, &sb)) {
         f->runtime_dev = sb.st_dev;
         f->runtime_ino = sb.st_ino;
     }

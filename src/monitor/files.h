@@ -29,6 +29,12 @@ struct st_files {
     bool init_runs;    /* the first process has executed its program */
     dev_t runtime_dev; /* program of the runtime, which the first process is until then */
     ino_t runtime_ino;
+    dev_t memory_dev; /* of files in memory; 0: not known */
+    struct st_files_entrant {
+        pid_t pid;
+        ino_t ino;
+        bool runtime;
+    } entrant; /* looked at last */
     struct st_guards guards;
     struct st_late late;
     struct st_execs execs;

@@ -142,6 +142,18 @@ static void note_init(struct st_processes *p, const struct st_process_told *told
     p->init_status = told->status;
 }
 
+bool st_processes_has_run(struct st_processes *p, pid_t pid)
+{
+    struct st_tree_facts f;
+
+    if (!p->streaming || !p->tree)
+        return true;
+    do
+        st_processes_settle(p);
+    while (p->more);
+    return p->lost || (st_tree_find(p->tree, pid, &f) && f.ran);
+}
+
 bool st_processes_init_status(const struct st_processes *p, int *status)
 {
     *status = p->init_status;

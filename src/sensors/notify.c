@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "sensors/notify_socket.h"
 #include "sensors/process.h"
+#include "sensors/runtime_copy.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,9 +16,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 
@@ -51,14 +50,6 @@ struct st_notify {
 
 /* ---- filters ---- */
 
-static bool stat_program(pid_t pid, struct stat *out)
-{
-    char link[48];
-
-    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-    return stat(link, out) == 0;
-}
-
 bool st_filter_sets_up(struct st_filter *f, pid_t leader)
 {
     struct stat sb;
@@ -68,7 +59,7 @@ bool st_filter_sets_up(struct st_filter *f, pid_t leader)
         f->pid = leader;
     if (!f->setup || leader != f->pid)
         return false;
-    if (stat_program(leader, &sb) && sb.st_dev == f->dev && sb.st_ino == f->ino)
+    if (st_program_stat(leader, &sb) && sb.st_dev == f->dev && sb.st_ino == f->ino)
         return true;
     f->setup = false;
     return false;
@@ -216,63 +207,20 @@ static bool is_filter(int fd)
     return ioctl(fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &none) < 0 && errno == ENOENT;
 }
 
-/* The same bytes; sizes are the same. */
-static bool same_content(int a, int b)
-{
-    static const size_t size = 32768;
-    st_auto_free char *room = st_xmalloc(2 * size);
-    off_t at = 0;
-
-    for (;;) {
-        ssize_t n = pread(a, room, size, at);
-
-        if (n < 0 || pread(b, room + size, size, at) != n)
-            return false;
-        if (n == 0)
-            return true;
-        if (memcmp(room, room + size, (size_t)n) != 0)
-            return false;
-        at += n;
-    }
-}
-
-static int open_program(pid_t pid)
-{
-    char link[48];
-
-    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-    return open(link, O_RDONLY | O_CLOEXEC);
-}
-
-/* Some runtimes enter a container as a copy of themselves in memory, which a container could make as well:
- * then it is looked into. Nothing else is opened: what lies in the container reports every open to us. */
-static bool is_copy(const struct st_notify *n, pid_t pid, const struct stat *sb, pid_t runtime)
-{
-    st_auto_fd copy = -1, own = -1;
-    struct stat theirs;
-
-    if (sb->st_dev != n->memory_dev)
-        return false;
-    copy = open_program(pid);
-    own = open_program(runtime);
-    return copy >= 0 && own >= 0 && fstat(own, &theirs) == 0 && theirs.st_size == sb->st_size &&
-           same_content(copy, own);
-}
-
 /* Who is announced may be a program of the container's by now, if we come late: that is on its way nowhere.
  */
 static bool is_runtime(const struct st_notify *n, pid_t pid, pid_t runtime, struct st_filter *f)
 {
     struct stat sb, own;
 
-    if (!stat_program(pid, &sb))
+    if (!st_program_stat(pid, &sb))
         return false;
     f->dev = sb.st_dev;
     f->ino = sb.st_ino;
     if (n->expected.pid == pid && n->expected.dev == sb.st_dev && n->expected.ino == sb.st_ino)
         return true; /* as it was before anything of the container's could run; the runtime may have ended */
-    return stat_program(runtime, &own) &&
-           ((sb.st_dev == own.st_dev && sb.st_ino == own.st_ino) || is_copy(n, pid, &sb, runtime));
+    return st_program_stat(runtime, &own) && ((sb.st_dev == own.st_dev && sb.st_ino == own.st_ino) ||
+                                              st_program_is_copy(pid, &sb, n->memory_dev, runtime));
 }
 
 void st_notify_expect(struct st_notify *n, pid_t init)
@@ -396,12 +344,9 @@ int st_notify_fd(const struct st_notify *n)
 
 static int open_all(struct st_notify *n, const char *path, int listener, struct st_error *err)
 {
-    st_auto_fd memory = memfd_create("", MFD_CLOEXEC);
-    struct stat sb;
-
-    if (memory < 0 || fstat(memory, &sb) < 0)
+    n->memory_dev = st_program_memory();
+    if (!n->memory_dev)
         return st_fail_errno(err, "a file in memory");
-    n->memory_dev = sb.st_dev;
     if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &n->sizes) < 0)
         return st_fail_errno(err, "seccomp notifications");
     if (n->sizes.seccomp_notif < sizeof(*n->asked))
