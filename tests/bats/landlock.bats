@@ -295,6 +295,13 @@ END
     # An audit has its listener; all else is as it was.
     [ "$(jq -S 'del(.hooks)' "$NOTES/original")" = "$(jq -S 'del(.hooks, .linux.seccomp)' "$(bundle_of box)/config.json")" ]
     trace_is_complete "$(id_of box)"
+    # Without us at all there is nothing left of us, the listener neither.
+    configure allow_disable true
+    edit_config "$(bundle_of box)" '.annotations = {"io.sandtrace.disable": "true"}'
+    run -0 runtime run --bundle "$(bundle_of box)" "$(id_of box)"
+    configure allow_disable false
+    [ "$output" = free ]
+    [ "$(jq -S 'del(.hooks)' "$NOTES/original")" = "$(jq -S 'del(.hooks, .annotations)' "$(bundle_of box)/config.json")" ]
 }
 
 @test "where the floor can't be laid nothing starts, and the message says why and what to write" {
