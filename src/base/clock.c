@@ -1,6 +1,8 @@
 /* clock: see clock.h. */
 #include "base/clock.h"
 
+#include "base/idle.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -14,7 +16,7 @@ int64_t st_now_wall_us(void)
     return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
-int64_t st_now_mono_ns(void)
+ST_IDLE_CODE int64_t st_now_mono_ns(void)
 {
     struct timespec ts;
 

@@ -10,6 +10,7 @@ libbase_a_SOURCES = \
 	%D%/diag.c %D%/diag.h \
 	%D%/duration.c %D%/duration.h \
 	%D%/error.c %D%/error.h \
+	%D%/idle.h \
 	%D%/io.c %D%/io.h \
 	%D%/json.c %D%/json.h \
 	%D%/json_edit.c %D%/json_edit.h \

@@ -2,6 +2,8 @@
  * the engine's end nor the container's hunger reaches it. */
 #pragma once
 
+#include "base/idle.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -24,7 +26,3 @@ void st_home_move_out(const pid_t *pids, size_t n);
 /* Give back what only the start needed: pages of the program, of the stack below, of freed memory. What is
  * needed again comes back by itself. */
 void st_home_shed(void);
-
-/* For what is run between that and the sleep: the linker puts it all into one place, so that it needs few
- * pages, and the same ones in both processes. */
-#define ST_IDLE_CODE __attribute__((hot))

@@ -2,7 +2,7 @@
 #include "monitor/loop.h"
 
 #include "base/clock.h"
-#include "monitor/home.h"
+#include "base/idle.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -54,9 +54,19 @@ void st_loop_change(struct st_loop *l, int fd, uint32_t events)
     }
 }
 
-static int wait_ms(const struct st_loop *l)
+ST_IDLE_CODE static int64_t earliest(int64_t a, int64_t b)
 {
-    int64_t at = l->deadline ? l->deadline(l->deadline_ctx) : -1, left;
+    return a < 0 ? b : b < 0 || a < b ? a : b;
+}
+
+ST_IDLE_CODE static bool is_due(int64_t at)
+{
+    return at >= 0 && at <= st_now_mono_ns();
+}
+
+ST_IDLE_CODE static int wait_ms(int64_t at)
+{
+    int64_t left;
 
     if (at < 0)
         return -1;
@@ -99,18 +109,34 @@ ST_IDLE_CODE static int wait_with_eager(struct st_loop *l, struct epoll_event *e
     return epoll_wait(l->epfd, events, max, 0);
 }
 
-/* After on_quiet nothing is run but the wait: what runs must come back into memory. */
+/* After on_quiet nothing is run but upkeep and the wait: what runs must come back into memory. What is due,
+ * but for upkeep, is asked for once: only work changes it. */
 ST_IDLE_CODE static int wait_for_events(struct st_loop *l, struct epoll_event *events, int max)
 {
-    int timeout = wait_ms(l);
-    bool tired = timeout < 0 && l->on_quiet;
-    int n, longest = tired ? l->quiet_ms : timeout;
+    int64_t due = l->deadline ? l->deadline(l->deadline_ctx) : -1;
+    int64_t rest = l->on_quiet ? st_now_mono_ns() + l->quiet_ms * INT64_C(1000000) : -1;
+    bool rests = false;
 
-    n = l->eager ? wait_with_eager(l, events, max, longest) : epoll_wait(l->epfd, events, max, longest);
-    if (n != 0 || !tired || l->eager_events)
-        return n;
-    l->on_quiet(l->deadline_ctx);
-    return epoll_wait(l->epfd, events, max, -1);
+    l->eager_events = 0;
+    for (;;) {
+        int64_t upkeep = l->upkeep ? l->upkeep(l->deadline_ctx) : -1;
+        int n, timeout;
+
+        if (is_due(upkeep)) {
+            l->on_upkeep(l->deadline_ctx);
+            upkeep = l->upkeep(l->deadline_ctx);
+        }
+        timeout = wait_ms(earliest(earliest(due, rest), upkeep));
+        n = l->eager && !rests ? wait_with_eager(l, events, max, timeout)
+                               : epoll_wait(l->epfd, events, max, timeout);
+        if (n != 0 || l->eager_events || is_due(due))
+            return n;
+        if (is_due(rest)) {
+            l->on_quiet(l->deadline_ctx);
+            rests = true;
+            rest = -1;
+        }
+    }
 }
 
 ST_IDLE_CODE int st_loop_run(struct st_loop *l)
@@ -130,8 +156,7 @@ ST_IDLE_CODE int st_loop_run(struct st_loop *l)
             l->on_eager(l->deadline_ctx, l->eager_events);
         if (n > 0)
             run_handlers(l, events, n);
-        if (l->deadline && l->deadline(l->deadline_ctx) >= 0 &&
-            l->deadline(l->deadline_ctx) <= st_now_mono_ns())
+        if (l->deadline && is_due(l->deadline(l->deadline_ctx)))
             l->on_deadline(l->deadline_ctx);
         if (l->after_round)
             l->after_round(l->deadline_ctx);

@@ -42,9 +42,13 @@ struct st_loop {
     short eager_events; /* of this round */
     unsigned eager_turns;
     /* Once after each time of work, when nothing has been due for quiet_ms; may be NULL. Then no timer runs
-     * any more. */
+     * any more but that of a deadline. */
     void (*on_quiet)(void *ctx);
     int quiet_ms;
+    /* What comes round for as long as we live, and is no work: monotonic ns at which it is due, or -1. It
+     * does not put quiet off. Asked before each wait; both may be NULL. Called with deadline_ctx. */
+    int64_t (*upkeep)(void *ctx);
+    void (*on_upkeep)(void *ctx);
     struct st_loop_slot {
         const char *name;    /* NULL: free */
         uint32_t generation; /* tells an event of the slot's last owner from one of its present */

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/idle.h"
 #include "base/mem.h"
 #include "monitor/record.h"
 #include "sensors/net/checksum.h"
@@ -328,15 +329,13 @@ static int64_t sooner(int64_t a, int64_t b)
 
 int64_t st_network_deadline(const struct st_network *n)
 {
-    int64_t next =
-        sooner(sooner(n->renew_ns, n->retry_ns), sooner(n->news_ns, n->n_waiting ? n->check_ns : 0));
+    int64_t next = sooner(n->retry_ns, sooner(n->news_ns, n->n_waiting ? n->check_ns : 0));
 
     return next > 0 ? next : -1;
 }
 
 void st_network_tick(struct st_network *n)
 {
-    struct st_error err = {0};
     int64_t now = st_now_mono_ns();
 
     if (n->news_ns && now >= n->news_ns)
@@ -347,11 +346,21 @@ void st_network_tick(struct st_network *n)
     }
     if (n->retry_ns && now >= n->retry_ns)
         begin_to_keep(n);
-    if (!n->renew_ns || now < n->renew_ns)
-        return;
+}
+
+ST_IDLE_CODE int64_t st_network_renewal(const struct st_network *n)
+{
+    return n->renew_ns ? n->renew_ns : -1;
+}
+
+ST_IDLE_CODE void st_network_renew(struct st_network *n)
+{
+    struct st_error err = {0};
+
     st_ruleset_renew(&n->rules, &err);
-    st_network_outside_tell(n, ST_OUTPOST_RENEW);
-    n->renew_ns = now + ST_NETWORK_RENEW_NS;
+    if (n->outside.on)
+        st_network_outside_tell(n, ST_OUTPOST_RENEW);
+    n->renew_ns = st_now_mono_ns() + ST_NETWORK_RENEW_NS;
 }
 
 void st_network_cut(struct st_network *n)

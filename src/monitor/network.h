@@ -109,9 +109,13 @@ void st_network_settle(struct st_network *n);
 /* The policy is another: what was decided for good is asked again. */
 void st_network_reconsider(struct st_network *n);
 
-/* The dead man's switch: when it is due (monotonic ns, or -1), and renew it. */
+/* When something is due (monotonic ns, or -1), and what is. */
 int64_t st_network_deadline(const struct st_network *n);
 void st_network_tick(struct st_network *n);
+
+/* The dead man's switch: the same. */
+int64_t st_network_renewal(const struct st_network *n);
+void st_network_renew(struct st_network *n);
 
 /* Nothing leaves any more. */
 void st_network_cut(struct st_network *n);

@@ -17,7 +17,6 @@
 
 #define POLL_NS 100000000LL
 #define RETRY_NS 1000000000LL
-/* A look costs a tenth of one; the hook comes twice that after the namespace, or later. */
 #define QUIET_MS 2000 /* after that long without work a monitor is idle */
 
 /* ---- recording ---- */
@@ -182,6 +181,21 @@ static int64_t own_deadline(const struct st_worker *w)
     return earliest(earliest(st_trace_deadline(w->pipeline.trace), w->poll_ns ? w->poll_ns : -1),
                     earliest(earliest(st_pipeline_deadline(&w->pipeline), st_bus_deadline(&w->bus)),
                              st_network_deadline(&w->network)));
+}
+
+/* While the trace can't be written nothing of the network is kept alive. */
+ST_IDLE_CODE static int64_t upkeep(void *ctx)
+{
+    const struct st_worker *w = ctx;
+
+    return w->retry_ns ? -1 : st_network_renewal(&w->network);
+}
+
+ST_IDLE_CODE static void on_upkeep(void *ctx)
+{
+    struct st_worker *w = ctx;
+
+    st_network_renew(&w->network);
 }
 
 static int64_t next_deadline(void *ctx)
@@ -374,6 +388,8 @@ static int attach(struct st_worker *w, struct st_error *err)
     w->loop.on_eager = on_eager;
     w->loop.on_quiet = on_quiet;
     w->loop.quiet_ms = QUIET_MS;
+    w->loop.upkeep = upkeep;
+    w->loop.on_upkeep = on_upkeep;
     st_engines_init(&w->engines, &w->loop, &w->pipeline.engine_acts);
     w->news.control = &w->control;
     w->news.bus = &w->bus;

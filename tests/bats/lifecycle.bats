@@ -427,6 +427,37 @@ s.recv(4096)' "$WORLD/run/$(id_of "$1")/control.sock"
     nothing_left_behind
 }
 
+# memory_of WORD…: KB of it that warden and worker have together.
+memory_of() {
+    local words
+    words=$(IFS='|' && echo "$*")
+    awk -v words="^($words):" '$1 ~ words { sum += $2 } END { print sum + 0 }' \
+        "/proc/$warden/smaps_rollup" "/proc/$worker/smaps_rollup"
+}
+
+is_small() { [ "$(memory_of Pss)" -le 2048 ] && [ "$(memory_of Private_Clean Private_Dirty)" -le 512 ]; }
+
+woken() { status_of "$1" voluntary_ctxt_switches; }
+
+woken_more_than() { [ "$(woken "$1")" -gt "$2" ]; }
+
+# As it is shipped: an own network, and the dead man's switch that is renewed each second.
+@test "an idle monitor is small, and wakes up for nothing but the dead man's switch" {
+    configure default_policy agent-default
+    sync "$WORLD"/bin/sandtrace-monitor # pages that are not written yet count as its own
+    make_container box sleep 1000
+    start_detached box
+    watched_pids box
+    retry_until is_small || { memory_of Pss; memory_of Private_Clean Private_Dirty; false; }
+    by_warden=$(woken "$warden") by_worker=$(woken "$worker") began=$SECONDS
+    retry_until woken_more_than "$worker" $((by_worker + 4))
+    [ $((SECONDS - began)) -ge 3 ]
+    [ "$(woken "$warden")" = "$by_warden" ]
+    is_small
+    runtime delete --force "$(id_of box)"
+    trace_is_complete "$(id_of box)"
+}
+
 @test "a bundle that was run before, and changed since, keeps to the policy that its annotation names" {
     make_container box true
     edit_config "$(bundle_of box)" '.annotations["io.sandtrace.policy"] = "agent-default"'

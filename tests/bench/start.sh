@@ -47,7 +47,7 @@ cp "$(bundle_of true)/config.json" "$WORLD/pristine.json"
 watched=$(count_stops)
 [ "$watched" -eq $((rounds * runs)) ] || fail "$watched of $((rounds * runs)) containers were watched" || exit 1
 
-configure dead_man_switch false # the only clock of a monitor, and one that can be done without
+configure default_policy agent-default # with the dead man's switch, which is a monitor's only clock
 start_detached idle
 "$here/measure.py" idle "${assert[@]}" --state "$WORLD/run/$(id_of idle)/state.json"
 runtime delete --force "$(id_of idle)"

@@ -16,6 +16,8 @@ struct fixture {
     int runs;
     int other; /* fd that a handler removes */
     int64_t deadline;
+    int upkeeps;
+    int64_t upkeep;
 };
 
 static void set_up(struct fixture *f)
@@ -154,6 +156,78 @@ static void quiet_is_told_once_after_each_time_of_work(void **state)
     close(f.epfd);
 }
 
+static int64_t tell_upkeep(void *ctx)
+{
+    return ((struct fixture *)ctx)->upkeep;
+}
+
+static void keep_up(void *ctx)
+{
+    struct fixture *f = ctx;
+
+    assert_true(st_now_mono_ns() >= f->upkeep);
+    f->upkeep = st_now_mono_ns() + 1000000;
+    f->upkeeps++;
+}
+
+static void count_rest(void *ctx)
+{
+    ((struct fixture *)ctx)->runs++;
+}
+
+/* The test ends by a deadline that is farther away than quiet is. */
+static void end_of_rest(void *ctx)
+{
+    struct fixture *f = ctx;
+
+    assert_int_equal(f->runs, 1);
+    f->loop.quit = true;
+}
+
+static void upkeep_neither_puts_quiet_off_nor_calls_it_again(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f);
+    f.deadline = st_now_mono_ns() + 50000000;
+    f.loop.deadline = tell_deadline;
+    f.loop.on_deadline = end_of_rest;
+    f.loop.upkeep = tell_upkeep;
+    f.loop.on_upkeep = keep_up;
+    f.loop.on_quiet = count_rest;
+    f.loop.quiet_ms = 5;
+    f.loop.deadline_ctx = &f;
+    assert_int_equal(st_loop_run(&f.loop), 0);
+    assert_true(f.upkeeps > 1);
+    assert_int_equal(atomic_load(&f.pulse.beats), 1);
+    close(f.epfd);
+}
+
+static void quit_after_upkeep(void *ctx, uint32_t events)
+{
+    struct fixture *f = ctx;
+
+    (void)events;
+    f->loop.quit = f->upkeeps >= 3;
+}
+
+static void upkeep_is_done_also_where_work_never_ends(void **state)
+{
+    struct fixture f;
+    st_auto_fd fd = eventfd(1, EFD_CLOEXEC);
+
+    (void)state;
+    set_up(&f);
+    f.loop.upkeep = tell_upkeep;
+    f.loop.on_upkeep = keep_up;
+    f.loop.deadline_ctx = &f;
+    assert_int_equal(st_loop_add(&f.loop, "work", fd, EPOLLIN, quit_after_upkeep, &f), 0);
+    assert_int_equal(st_loop_run(&f.loop), 0);
+    assert_int_equal(f.upkeeps, 3);
+    close(f.epfd);
+}
+
 static void a_full_loop_says_so(void **state)
 {
     struct fixture f;
@@ -214,6 +288,8 @@ int main(void)
         cmocka_unit_test(an_event_of_a_slots_last_owner_is_not_given_to_its_next),
         cmocka_unit_test(a_deadline_runs_without_any_fd),
         cmocka_unit_test(quiet_is_told_once_after_each_time_of_work),
+        cmocka_unit_test(upkeep_neither_puts_quiet_off_nor_calls_it_again),
+        cmocka_unit_test(upkeep_is_done_also_where_work_never_ends),
         cmocka_unit_test(a_full_loop_says_so),
         cmocka_unit_test(a_message_arrives_whole),
         cmocka_unit_test(what_is_no_message_is_refused),

@@ -1,17 +1,19 @@
 #include "sensors/netfilter/attrs.h"
 
+#include "base/idle.h"
+
 #include <arpa/inet.h>
 #include <endian.h>
 #include <linux/netlink.h>
 #include <string.h>
 
-static size_t aligned(size_t n)
+ST_IDLE_CODE static size_t aligned(size_t n)
 {
     return (n + 3) & ~(size_t)3;
 }
 
 /* Length of the message that begins there; 0: it is not whole. */
-static size_t length_of(const void *message, size_t n)
+ST_IDLE_CODE static size_t length_of(const void *message, size_t n)
 {
     struct nlmsghdr h;
 
@@ -21,7 +23,7 @@ static size_t length_of(const void *message, size_t n)
     return h.nlmsg_len >= sizeof(h) && h.nlmsg_len <= n ? h.nlmsg_len : 0;
 }
 
-const struct nlmsghdr *st_nlmsg_next(const void *received, size_t n, size_t *at)
+ST_IDLE_CODE const struct nlmsghdr *st_nlmsg_next(const void *received, size_t n, size_t *at)
 {
     const char *message = (const char *)received + *at;
     size_t len = *at < n ? length_of(message, n - *at) : 0;

@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/idle.h"
 
-#include <libmnl/libmnl.h>
 #include <linux/netlink.h>
 #include <stdbool.h>
 #include <string.h>
@@ -18,7 +18,7 @@ int st_nfsock_turn_on(int fd, int option)
     return setsockopt(fd, SOL_NETLINK, option, &on, sizeof(on));
 }
 
-int st_nfsock_send(int fd, const void *message, size_t n)
+ST_IDLE_CODE int st_nfsock_send(int fd, const void *message, size_t n)
 {
     const struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
 
@@ -50,7 +50,7 @@ int st_nfsock_open(int rcvbuf, struct st_error *err)
     return st_nfsock_open_groups(NETLINK_NETFILTER, 0, rcvbuf, err);
 }
 
-ssize_t st_nfsock_receive(int fd, void *room, size_t size)
+ST_IDLE_CODE ssize_t st_nfsock_receive(int fd, void *room, size_t size)
 {
     for (;;) {
         struct sockaddr_nl from = {0};
@@ -114,16 +114,16 @@ static void take_reason(const struct nlmsghdr *h, struct st_nfsock_refusal *refu
         snprintf(refusal->why, sizeof(refusal->why), "%.*s", (int)n, words);
 }
 
-static void take_answers(const void *room, size_t n, uint32_t first, uint32_t last,
-                         struct st_nfsock_refusal *refusal, bool *done)
+ST_IDLE_CODE static void take_answers(const void *room, size_t n, uint32_t first, uint32_t last,
+                                      struct st_nfsock_refusal *refusal, bool *done)
 {
     const struct nlmsghdr *h;
     size_t at = 0;
 
     while ((h = st_nlmsg_next(room, n, &at))) {
-        const struct nlmsgerr *e = mnl_nlmsg_get_payload(h);
+        const struct nlmsgerr *e = NLMSG_DATA(h);
 
-        if (h->nlmsg_type != NLMSG_ERROR || mnl_nlmsg_get_payload_len(h) < sizeof(*e) ||
+        if (h->nlmsg_type != NLMSG_ERROR || NLMSG_PAYLOAD(h, 0) < sizeof(*e) ||
             h->nlmsg_seq - first > last - first)
             continue;
         if (e->error == 0) {
@@ -138,8 +138,8 @@ static void take_answers(const void *room, size_t n, uint32_t first, uint32_t la
     }
 }
 
-int st_nfsock_batch(int fd, const void *batch, size_t len, uint32_t first, uint32_t last,
-                    struct st_nfsock_refusal *refusal, struct st_error *err)
+ST_IDLE_CODE int st_nfsock_batch(int fd, const void *batch, size_t len, uint32_t first, uint32_t last,
+                                 struct st_nfsock_refusal *refusal, struct st_error *err)
 {
     struct st_nfsock_refusal own;
     _Alignas(struct nlmsghdr) char room[8192];
@@ -170,7 +170,7 @@ int st_nfsock_batch(int fd, const void *batch, size_t len, uint32_t first, uint3
     return done ? 0 : st_fail(err, ENODATA, "netfilter does not answer");
 }
 
-uint32_t st_nfsock_seq(void)
+ST_IDLE_CODE uint32_t st_nfsock_seq(void)
 {
     return (uint32_t)getpid() << 20 ^ (uint32_t)st_now_mono_ns();
 }

@@ -1,5 +1,7 @@
 #include "sensors/netfilter/nft_batch.h"
 
+#include "base/idle.h"
+#include "sensors/netfilter/attrs.h"
 #include "sensors/netfilter/nfsock.h"
 
 #include <errno.h>
@@ -47,6 +49,15 @@ void st_nft_add(struct st_nft_batch *b, struct nlmsghdr *h)
     b->latest = h;
 }
 
+static bool end(struct st_nft_batch *b)
+{
+    if (b->full || !b->latest)
+        return false;
+    b->latest->nlmsg_flags |= NLM_F_ACK;
+    b->used += nftnl_batch_end(b->room + b->used, b->next)->nlmsg_len;
+    return true;
+}
+
 int st_nft_commit(struct st_nft_batch *b, int fd, uint8_t *need, struct st_error *err)
 {
     struct st_nfsock_refusal refusal = {0};
@@ -54,14 +65,41 @@ int st_nft_commit(struct st_nft_batch *b, int fd, uint8_t *need, struct st_error
 
     if (need)
         *need = 0;
-    if (b->full || !b->latest)
+    if (!end(b))
         return st_fail(err, EMSGSIZE, "rules: no room for all of them");
-    b->latest->nlmsg_flags |= NLM_F_ACK;
-    b->used += nftnl_batch_end(b->room + b->used, b->next)->nlmsg_len;
     rc = st_nfsock_batch(fd, b->room, b->used, b->first, b->latest->nlmsg_seq, &refusal, err);
     if (need && refusal.errnum)
         *need = b->needs[refusal.seq - b->first];
     return rc;
+}
+
+bool st_nft_keep(struct st_nft_batch *b, struct st_nft_kept *out)
+{
+    out->len = 0;
+    if (!end(b) || b->used > sizeof(out->bytes))
+        return false;
+    memcpy(out->bytes, b->room, b->used);
+    out->len = b->used;
+    out->first = b->first;
+    out->last = b->latest->nlmsg_seq;
+    return true;
+}
+
+/* Numbered anew: an answer is known by its number. */
+ST_IDLE_CODE int st_nft_repeat(struct st_nft_kept *k, int fd, struct st_error *err)
+{
+    uint32_t first = st_nfsock_seq();
+    size_t at = 0, begin = 0;
+
+    while (st_nlmsg_next(k->bytes, k->len, &at)) {
+        struct nlmsghdr *h = (struct nlmsghdr *)(void *)(k->bytes + begin);
+
+        h->nlmsg_seq += first - k->first;
+        begin = at;
+    }
+    k->last += first - k->first;
+    k->first = first;
+    return st_nfsock_batch(fd, k->bytes, k->len, k->first, k->last, NULL, err);
 }
 
 /* ---- tables and chains ---- */

@@ -33,6 +33,19 @@ void st_nft_add(struct st_nft_batch *b, struct nlmsghdr *h);
 /* *need, where not NULL, is what the message that was refused said; 0 where none was. */
 int st_nft_commit(struct st_nft_batch *b, int fd, uint8_t *need, struct st_error *err);
 
+/* A batch that is sent again and again, and built once. */
+#define ST_NFT_KEPT 1024
+
+struct st_nft_kept {
+    size_t len; /* 0: none */
+    uint32_t first, last;
+    _Alignas(uint64_t) char bytes[ST_NFT_KEPT];
+};
+
+/* Instead of st_nft_commit(). false: it has no room. */
+bool st_nft_keep(struct st_nft_batch *b, struct st_nft_kept *out);
+int st_nft_repeat(struct st_nft_kept *k, int fd, struct st_error *err);
+
 /* ---- what most messages are about ---- */
 
 struct st_nft_place {

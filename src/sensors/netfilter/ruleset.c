@@ -3,6 +3,7 @@
 #include "sensors/netfilter/ruleset_private.h"
 
 #include "base/cleanup.h"
+#include "base/idle.h"
 #include "base/mem.h"
 #include "base/sha256.h"
 
@@ -199,20 +200,29 @@ int st_ruleset_close_all(struct st_ruleset *r, struct st_error *err)
     return commit(r, &s, "close what is open", err);
 }
 
-int st_ruleset_renew(struct st_ruleset *r, struct st_error *err)
+static int build_renewal(struct st_ruleset *r, const char *half, struct st_nft_kept *out,
+                         struct st_error *err)
 {
-    const char *half = r->odd ? ST_SET_ALIVE_B : ST_SET_ALIVE_A;
     const struct st_nft_place at = st_ruleset_inet(r);
     struct small s;
-    int rc;
 
     st_nft_begin(&s.b, s.room, sizeof(s.room));
     st_nft_set_flush(&s.b, &at, half);
     st_ruleset_build_alive(&s.b, r, half);
-    rc = commit(r, &s, "renew the dead man's switch", err);
-    if (rc == 0)
-        r->odd = !r->odd;
-    return rc;
+    return st_nft_keep(&s.b, out) ? 0 : st_fail(err, EMSGSIZE, "renew the dead man's switch: no room");
+}
+
+/* All that a monitor does while its container is idle: both halves are built at once, so that later nothing
+ * is needed but to send. */
+ST_IDLE_CODE int st_ruleset_renew(struct st_ruleset *r, struct st_error *err)
+{
+    if (!r->renewals[0].len && (build_renewal(r, ST_SET_ALIVE_A, &r->renewals[0], err) < 0 ||
+                                build_renewal(r, ST_SET_ALIVE_B, &r->renewals[1], err) < 0))
+        return -err->errnum;
+    if (st_nft_repeat(&r->renewals[r->odd], r->fd, err) < 0)
+        return st_wrap(err, "renew the dead man's switch");
+    r->odd = !r->odd;
+    return 0;
 }
 
 int st_ruleset_cut(struct st_ruleset *r, struct st_error *err)

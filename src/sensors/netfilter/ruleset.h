@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "model/addr.h"
 #include "sensors/netfilter/conntrack.h"
+#include "sensors/netfilter/nft_batch.h"
 
 #include <stddef.h>
 
@@ -66,11 +67,12 @@ struct st_ruleset {
     bool enforce, dead_man;
     uint32_t stamp, seal;
     /* What the kernel could. */
-    bool owner;        /* nobody else can change the rules, and they stay when we die */
-    bool native_queue; /* else by the target of iptables */
-    bool egress;       /* devices can be guarded */
-    bool log;          /* what a guard drops is logged (nflog.h); known after the first guard */
-    bool odd;          /* which half is renewed next */
+    bool owner;                     /* nobody else can change the rules, and they stay when we die */
+    bool native_queue;              /* else by the target of iptables */
+    bool egress;                    /* devices can be guarded */
+    bool log;                       /* what a guard drops is logged (nflog.h); known after the first guard */
+    bool odd;                       /* which half is renewed next */
+    struct st_nft_kept renewals[2]; /* of its halves; made by the first */
 };
 
 /* The mark for the queue's verdict on a packet that bears the other one: in the network of the machine its
