@@ -102,15 +102,6 @@ static void refuse_as_profile(struct st_inquiry *q, int error)
     st_inquiry_respond(q, &v, error);
 }
 
-/* What may be kept of who asks is good for a use that is let by; one that is not is worth a closer look. */
-static void look_again(struct st_inquiry *q)
-{
-    if (st_process_read((pid_t)q->asked->pid, &q->m->members, &q->m->facts)) {
-        q->m->who = &q->m->facts;
-        q->ev.process = q->m->facts.process;
-    }
-}
-
 /* What was read belongs to the asker only if it still waits. */
 static void judge(struct st_inquiry *q, const struct st_boundary *row, int refusal)
 {
@@ -118,7 +109,7 @@ static void judge(struct st_inquiry *q, const struct st_boundary *row, int refus
     struct st_verdict v;
 
     if (refusal || why || !st_pipeline_would_let(q->m->pipeline, &q->ev, &v))
-        look_again(q);
+        st_inquiry_look_closer(q);
     if (!st_filter_waits(q->filter, q->asked->id) || st_inquiry_settle_again(q))
         return;
     if (refusal)
@@ -174,19 +165,19 @@ void st_boundary_take(struct st_inquiry *q)
     const struct seccomp_data *call = &q->asked->data;
     const struct st_boundary *row = is_foreign(call) ? NULL : st_boundary_by_nr(call->nr);
     int refusal = refusal_of(q->m, call);
-    char *name;
 
-    if (row && (row->quiet == ST_QUIET_NOT_ROOT || row->quiet == ST_QUIET_NOT_WHEEL))
-        st_process_cache_forget(q->m->callers, (pid_t)q->asked->pid);
     if (!refusal && is_quiet(q, row)) {
         st_syscalls_count(&q->m->syscalls, call->nr, true);
         st_filter_answer(q->filter, q->asked->id, 0);
-        return;
+    } else {
+        char *name = row ? NULL : name_of(call);
+
+        describe(q, row, row ? row->name : name);
+        judge(q, row, refusal);
+        free(name);
     }
-    name = row ? NULL : name_of(call);
-    describe(q, row, row ? row->name : name);
-    judge(q, row, refusal);
-    free(name);
+    if (row && (row->quiet == ST_QUIET_NOT_ROOT || row->quiet == ST_QUIET_NOT_WHEEL))
+        st_process_cache_forget(q->m->pipeline->known, (pid_t)q->asked->pid);
 }
 
 int st_boundary_of_setup(const struct st_mutations *m, const struct seccomp_data *call)

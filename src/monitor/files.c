@@ -89,15 +89,50 @@ static bool runs_runtime(struct st_files *f, pid_t leader)
  * outside. A program of the container that is a copy of the runtime has a parent inside. */
 static bool is_setup(struct st_files *f, const struct st_fan_event *ev)
 {
-    const struct st_process *p = &f->facts.process;
+    const struct st_process *p = &f->who->process;
 
-    if (f->facts.leader == f->init && !f->init_runs) {
+    if (f->who->leader == f->init && !f->init_runs) {
         f->init_runs = ev->exec;
         if (ev->exec)
             st_late_begin(&f->late);
         return !ev->exec;
     }
-    return !ev->exec && p->n_ancestry > 0 && f->facts.parent_outside && runs_runtime(f, f->facts.leader);
+    return !ev->exec && p->n_ancestry > 0 && f->who->parent_outside && runs_runtime(f, f->who->leader);
+}
+
+/* ---- who opens ---- */
+
+/* What could be found out; who is gone is taken for one of the container's. */
+static const struct st_process_facts *look_at(struct st_files *f, pid_t tid)
+{
+    st_process_read(tid, &f->members, &f->room);
+    return &f->room.facts;
+}
+
+/* What is kept will do where the policy does not ask, and the process goes on with the program that it runs.
+ */
+static const struct st_process_facts *find_caller(struct st_files *f, const struct st_fan_event *seen,
+                                                  int64_t seen_ns)
+{
+    const struct st_process_facts *kept = NULL;
+
+    if (!f->refuse_all && !seen->exec && !st_policy_asks_who(f->pipeline->policy))
+        kept = st_process_cached(f->pipeline->known, seen->tid, ST_UNKNOWN, seen_ns);
+    return kept ? kept : look_at(f, seen->tid);
+}
+
+static bool is_kept(const struct st_files *f)
+{
+    return f->who != &f->room.facts;
+}
+
+/* What may be kept of who asks is good for a use that is let by; one that is not is worth a closer look. */
+static void look_closer(struct st_files *f, pid_t tid, struct st_event *ev)
+{
+    if (!is_kept(f) || !st_process_read(tid, &f->members, &f->room))
+        return;
+    f->who = &f->room.facts;
+    ev->process = f->who->process;
 }
 
 static void describe_object(struct st_files *f, int fd, struct st_event *ev)
@@ -128,13 +163,14 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const cha
     struct st_event ev = {.type = ST_EV_FILESYSTEM,
                           .tier = ST_TIER_KERNEL,
                           .wall_us = st_now_wall_us(),
-                          .process = f->facts.process,
+                          .process = f->who->process,
                           .fs = {.op = seen->exec ? ST_FS_EXEC : ST_FS_OPEN, .access = wanted.access}};
+    struct st_verdict unused;
     bool judged;
 
     describe_object(f, op->fd, &ev);
     if (seen->exec && f->processes)
-        st_processes_will_run(f->processes, f->facts.leader, ev.fs.ino, ev.fs.path);
+        st_processes_will_run(f->processes, f->who->leader, ev.fs.ino, ev.fs.path);
     if (!f->opened && st_leftover_is_new(op->fd, &wanted)) {
         ev.fs.op = ST_FS_CREATE;
         ev.fs.access |= ST_ACCESS_CREATE;
@@ -144,12 +180,12 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const cha
         op->answerer = answer_exec;
         op->token = (uint64_t)seen->tid;
         st_guards_name(&f->guards, &ev);
-        st_execs_describe(&f->execs, seen, registers, &f->facts, st_policy_hashes(f->pipeline->policy) > 0,
-                          &ev);
+        st_execs_describe(&f->execs, seen, registers, f->who, st_policy_hashes(f->pipeline->policy) > 0, &ev);
         st_pipeline_use(f->pipeline, &ev, op, seen_ns);
         return;
     }
     if ((ev.fs.access & ST_ACCESS_WRITE) && st_pins_hold(&f->execs.pins, ev.fs.dev, ev.fs.ino)) {
+        look_closer(f, seen->tid, &ev);
         st_pipeline_refuse(f->pipeline, &ev, op, "it is about to be executed, by its content");
         return;
     }
@@ -161,7 +197,22 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const cha
         st_operation_answer(op, true);
         return;
     }
+    if (!st_pipeline_would_let(f->pipeline, &ev, &unused))
+        look_closer(f, seen->tid, &ev);
     st_pipeline_use(f->pipeline, &ev, op, seen_ns);
+}
+
+static enum st_registers read_registers(struct st_files *f, pid_t tid, char *text, size_t size)
+{
+    int fd = is_kept(f) ? st_process_cache_registers(f->pipeline->known, tid) : -1;
+    enum st_registers got = st_registers_read(fd, tid, text, size, AT_ONCE_NS);
+
+    if (got != ST_REGISTERS_GONE || fd < 0)
+        return got;
+    /* Who was kept is gone; who asks may be another one with its number. */
+    st_process_cache_forget(f->pipeline->known, tid);
+    f->who = look_at(f, tid);
+    return st_registers_read(-1, tid, text, size, AT_ONCE_NS);
 }
 
 /* Who is gone opens nothing. Who has not gone to sleep yet is asked later: then it is known what it wants. */
@@ -169,7 +220,7 @@ static void judge_use(struct st_files *f, const struct st_fan_event *seen, struc
                       int64_t seen_ns)
 {
     char text[256];
-    enum st_registers got = st_registers_read(seen->tid, text, sizeof(text), AT_ONCE_NS);
+    enum st_registers got = read_registers(f, seen->tid, text, sizeof(text));
 
     if (got == ST_REGISTERS_GONE) {
         st_operation_answer(op, false);
@@ -225,11 +276,12 @@ static void take(void *ctx, const struct st_fan_event *seen)
         st_operation_answer(&op, true);
         return;
     }
-    f->pipeline->executions += seen->exec;
     if (seen->exec && f->filters)
         st_notify_meet(f->filters);
-    st_process_read(seen->tid, &f->members, &f->facts);
-    if (!f->facts.in_container) {
+    f->who = find_caller(f, seen, seen_ns);
+    if (seen->exec && f->pipeline->known)
+        st_process_cache_forget(f->pipeline->known, f->who->leader);
+    if (!f->who->in_container) {
         f->host_uses++;
         st_operation_answer(&op, true);
     } else if (f->refuse_all) {
@@ -251,7 +303,7 @@ static void take_again(void *ctx, const struct st_restless_open *open)
     f->pipeline->pauses.others_wait = true;
     if (f->refuse_all)
         return;
-    st_process_read(open->seen.tid, &f->members, &f->facts);
+    f->who = look_at(f, open->seen.tid);
     judge_use(f, &open->seen, &op, open->seen_ns);
 }
 

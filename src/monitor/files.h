@@ -42,7 +42,8 @@ struct st_files {
     struct st_buf watched;    /* which mounts are, for people */
     struct st_error no_memfd; /* why exec_of_memfd does not hold; errnum 0: it does, or need not */
     uint64_t host_uses, setup_uses, overflows;
-    struct st_process_facts facts; /* scratch */
+    const struct st_process_facts *who; /* opens right now */
+    struct st_process_room room;        /* scratch */
     char path[8192];
 };
 

@@ -32,10 +32,10 @@ static void refuse(struct st_inquiry *q, const struct st_tree_counts *counts)
 {
     struct st_mutations *m = q->m;
 
-    if (!st_process_read((pid_t)q->asked->pid, &m->members, &m->facts) ||
+    if (!st_process_read((pid_t)q->asked->pid, &m->members, &m->room) ||
         !st_filter_waits(q->filter, q->asked->id))
         return; /* gone */
-    m->who = &m->facts;
+    m->who = &m->room.facts;
     st_inquiry_fill(q, ST_EV_PROCESS);
     st_processes_describe(m->processes, counts, &q->ev);
     st_inquiry_judge(q, EAGAIN);

@@ -29,6 +29,9 @@ struct st_inquiry {
 /* The event begins: its type, its time, who asks. */
 void st_inquiry_fill(struct st_inquiry *q, enum st_event_type type);
 
+/* What may be kept of who asks is good for a use that is let by; one that is not is worth a closer look. */
+void st_inquiry_look_closer(struct st_inquiry *q);
+
 /* The same use as one that is held, or was decided while nobody waited? Then there is nothing to judge. */
 bool st_inquiry_settle_again(struct st_inquiry *q);
 

@@ -139,6 +139,16 @@ void st_inquiry_fill(struct st_inquiry *q, enum st_event_type type)
         .type = type, .tier = ST_TIER_KERNEL, .wall_us = st_now_wall_us(), .process = q->m->who->process};
 }
 
+void st_inquiry_look_closer(struct st_inquiry *q)
+{
+    struct st_mutations *m = q->m;
+
+    if (m->who == &m->room.facts || !st_process_read((pid_t)q->asked->pid, &m->members, &m->room))
+        return;
+    m->who = &m->room.facts;
+    q->ev.process = m->who->process;
+}
+
 static struct st_operation ask_for(struct st_inquiry *q, int error)
 {
     struct st_asking *a = st_asking_new(q->filter, q->asked);
@@ -209,6 +219,7 @@ static void take_change(struct st_inquiry *q)
 {
     struct st_mutations *m = q->m;
     struct st_event opened; /* as the kernel is going to name it */
+    struct st_verdict unused;
 
     /* What was read belongs to the asker only if it still waits. */
     if (!st_filter_waits(q->filter, q->asked->id))
@@ -231,6 +242,8 @@ static void take_change(struct st_inquiry *q)
         return;
     if (m->request.what->kind == ST_MUT_OPEN)
         st_opened_judge(&m->opened, (pid_t)q->asked->pid, &opened);
+    if (!st_pipeline_would_let(m->pipeline, &q->ev, &unused))
+        st_inquiry_look_closer(q);
     st_inquiry_judge(q, EACCES);
 }
 
@@ -252,7 +265,7 @@ static void take_mutation(struct st_inquiry *q)
 {
     struct st_mutations *m = q->m;
     pid_t tid = (pid_t)q->asked->pid;
-    const struct st_resolver who = {tid, m->facts.leader, m->facts.process.container_pid, &m->own};
+    const struct st_resolver who = {tid, m->who->leader, m->who->process.container_pid, &m->own};
     int rc = st_request_decode(&q->asked->data, st_memory_of_task, &tid, &m->request);
 
     if (rc < 0)
@@ -270,17 +283,14 @@ static void take_mutation(struct st_inquiry *q)
     }
 }
 
-/* NULL: it is gone. */
-static const struct st_process_facts *find_caller(struct st_mutations *m, const struct st_inquiry *q,
-                                                  bool change)
+/* What is kept will do where the policy does not ask. NULL: it is gone. */
+static const struct st_process_facts *find_caller(struct st_mutations *m, const struct st_inquiry *q)
 {
     pid_t tid = (pid_t)q->asked->pid;
 
-    if (change)
-        return st_process_read(tid, &m->members, &m->facts) ? &m->facts : NULL;
-    if (!m->callers)
-        m->callers = st_process_cache_new(&m->members);
-    return st_process_cached(m->callers, tid, 0, m->pipeline->executions, q->seen_ns);
+    if (!st_policy_asks_who(m->pipeline->policy))
+        return st_process_cached(m->pipeline->known, tid, ST_UNKNOWN, q->seen_ns);
+    return st_process_read(tid, &m->members, &m->room) ? &m->room.facts : NULL;
 }
 
 static bool take(void *ctx, struct st_filter *f, const struct seccomp_notif *asked)
@@ -294,7 +304,7 @@ static bool take(void *ctx, struct st_filter *f, const struct seccomp_notif *ask
     if (st_fork_take(&q))
         return !m->resting;
     sets_up = st_filter_sets_up_by(f, (pid_t)asked->pid);
-    if (!sets_up && !(m->who = find_caller(m, &q, change)))
+    if (!sets_up && !(m->who = find_caller(m, &q)))
         return true; /* gone */
     if (sets_up || st_filter_sets_up(f, m->who->leader)) {
         m->setup_uses++;
@@ -372,6 +382,4 @@ void st_mutations_close(struct st_mutations *m)
     st_askings_clear(&m->askings);
     st_opened_free(&m->opened);
     st_buf_free(&m->args);
-    st_process_cache_free(m->callers);
-    m->callers = NULL;
 }

@@ -17,7 +17,6 @@
 #include "monitor/syscalls.h"
 #include "sensors/notify.h"
 #include "sensors/process.h"
-#include "sensors/process_cache.h"
 #include "sensors/request.h"
 #include "sensors/resolve.h"
 
@@ -37,10 +36,9 @@ struct st_mutations {
     const struct st_guards *guards; /* NULL: files are not watched */
     struct st_own_mounts own;
     struct st_syscalls syscalls;
-    struct st_process_cache *callers;   /* of the boundary */
     const struct st_process_facts *who; /* asks right now */
     /* scratch */
-    struct st_process_facts facts;
+    struct st_process_room room;
     struct st_request request;
     struct st_resolved object, target;
     struct st_errand errand;

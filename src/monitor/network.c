@@ -398,7 +398,6 @@ void st_network_close(struct st_network *n)
     st_dns_tally_free(n->tally);
     st_callers_close(&n->callers);
     st_sock_owners_free(n->owners);
-    st_process_cache_free(n->processes);
     st_raw_reply_close(&n->replies);
     n->rules = (struct st_ruleset){0};
     n->renew_ns = 0;

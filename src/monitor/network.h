@@ -24,7 +24,6 @@
 #include "sensors/netfilter/links.h"
 #include "sensors/netfilter/nfqueue.h"
 #include "sensors/netfilter/ruleset.h"
-#include "sensors/process_cache.h"
 #include "sensors/raw_reply.h"
 #include "sensors/sock_owner.h"
 
@@ -66,7 +65,6 @@ struct st_network {
     struct st_dns_tally *tally;
     struct st_callers callers; /* off: the owner of each socket is looked for */
     struct st_sock_owners *owners;
-    struct st_process_cache *processes; /* NULL: nobody was looked at yet */
     int64_t looked_ms; /* since then that many open files were looked at, to find whose a flow is */
     unsigned looked;
     int64_t renew_ns; /* the dead man's switch; 0: there is none */

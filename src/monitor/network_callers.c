@@ -69,11 +69,9 @@ void st_network_attribute(struct st_network *n, struct st_event *ev, const struc
         st_sock_owner_of(n->owners, t, 0, &owner);
         n->looked += owner.looked;
     }
-    if (owner.pid && !n->processes)
-        n->processes = st_process_cache_new(&n->members);
-    if (owner.pid)
-        facts =
-            st_process_cached(n->processes, owner.pid, owner.uid, n->pipeline->executions, st_now_mono_ns());
+    if (owner.pid && n->pipeline->known)
+        facts = st_process_cached(n->pipeline->known, owner.pid, owner.uid < 0 ? ST_UNKNOWN : owner.uid,
+                                  st_now_mono_ns());
     if (facts) {
         ev->process = facts->process;
         ev->process.incomplete |= owner.incomplete;

@@ -17,6 +17,7 @@
 #include "monitor/summary.h"
 #include "monitor/watch.h"
 #include "policy/policy.h"
+#include "sensors/process_cache.h"
 
 struct st_pipeline {
     struct st_watch *watch;
@@ -31,8 +32,8 @@ struct st_pipeline {
     struct st_pauses pauses;
     struct st_grants grants; /* `approve --always` of this run */
     struct st_summary summary;
-    uint64_t executions; /* seen so far: what is known of a process may be another's from the next one on */
-    bool engine_acts;    /* nothing is held now, only refused: the engine would wait for it */
+    struct st_process_cache *known; /* processes of the container; NULL: of a worker that took over */
+    bool engine_acts;               /* nothing is held now, only refused: the engine would wait for it */
     /* The trace can't be written: nothing may go on. */
     void (*trace_failed)(void *ctx, const struct st_error *err);
     /* The policy wants it dead. */

@@ -194,6 +194,8 @@ static void take(void *ctx, const struct st_process_told *told)
     if (told->kind == ST_NEWS_FORK) {
         take_fork(p, told);
     } else if (told->kind == ST_NEWS_EXEC) {
+        if (p->pipeline && p->pipeline->known)
+            st_process_cache_forget(p->pipeline->known, told->pid);
         if (!st_tree_ran(p->tree, &(struct st_tree_run){told->pid, told->start_ns, told->comm, told->ino}))
             read_exe(p, told->pid);
     } else if (told->kind == ST_NEWS_EXIT) {

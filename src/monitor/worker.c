@@ -308,7 +308,9 @@ static void on_recorded(void *ctx, struct st_str line)
 
 ST_IDLE_CODE static void on_quiet(void *ctx)
 {
-    (void)ctx;
+    const struct st_worker *w = ctx;
+
+    st_process_cache_clear(w->pipeline.known);
     st_home_shed();
 }
 
@@ -363,7 +365,7 @@ static bool is_inside(void *ctx, pid_t pid)
 
     if (w->watch->fan < 0)
         return false;
-    return !st_process_read(pid, &w->files.members, &w->files.facts) || w->files.facts.in_container;
+    return !st_process_read(pid, &w->files.members, &w->files.room) || w->files.room.facts.in_container;
 }
 
 /* Nothing of the container runs before its first program is let: by then all its devices are held. */
@@ -434,6 +436,7 @@ static void leave(struct st_worker *w)
     st_mutations_close(&w->mutations);
     st_processes_close(&w->processes);
     st_network_close(&w->network);
+    st_process_cache_free(w->pipeline.known);
     if (w->warden_lost)
         st_watch_remove(w->watch);
     else

@@ -23,8 +23,9 @@ struct st_worker {
     struct st_teller teller;
     struct st_news news; /* tells control, bus and sinks what was recorded */
     struct st_signer *signer;
-    struct st_buf filter;        /* that it is confined by */
-    struct st_pipeline pipeline; /* policy, trace, pauses */
+    struct st_buf filter;         /* that it is confined by */
+    struct st_pipeline pipeline;  /* policy, trace, pauses */
+    struct st_membership members; /* who belongs to the container */
     struct st_files files;
     struct st_mutations mutations;
     struct st_processes processes;

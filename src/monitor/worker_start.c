@@ -277,6 +277,9 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     if (st_pipeline_fold(&w->pipeline, err) < 0)
         return -err->errnum;
     st_processes_meet(&w->processes, &w->pipeline, w->watch);
+    st_watch_members(w->watch, &w->members);
+    if (!w->loss)
+        w->pipeline.known = st_process_cache_new(&w->members);
     /* It reads a file of the container's, which nobody could answer for once files are watched. */
     if (w->loss)
         st_network_inherit(&w->network, &w->pipeline, w->watch);

@@ -209,6 +209,11 @@ size_t st_policy_hashes(const struct st_policy *policy)
     return policy->hashes.n;
 }
 
+bool st_policy_asks_who(const struct st_policy *policy)
+{
+    return policy->n_generic > 0;
+}
+
 const char *st_policy_reserved(size_t i)
 {
     static const char *const ids[] = {"process_limits", "exec_of_new", "exec_of_deleted", "exec_of_memfd"};

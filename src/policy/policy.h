@@ -110,6 +110,8 @@ const struct st_process_limits *st_policy_process_limits(const struct st_policy 
 const struct st_exec_of *st_policy_exec_of(const struct st_policy *policy);
 /* Hashes of files that rules name: where there are none, no file need be read. */
 size_t st_policy_hashes(const struct st_policy *policy);
+/* Does anything depend on who does it, beyond what it is that is done? */
+bool st_policy_asks_who(const struct st_policy *policy);
 /* What verdicts have for a rule that are by a setting and by none: no rule can be called that. NULL: i is
  * behind the last. */
 const char *st_policy_reserved(size_t i);

@@ -11,6 +11,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
+
+#define QUICK_LOOKS 8
 
 static struct st_wanted by_flags(unsigned long flags)
 {
@@ -56,18 +59,32 @@ struct st_wanted st_access_of_syscall(const char *text, int exec)
     }
 }
 
+static ssize_t read_once(int fd, pid_t tid, char *text, size_t size)
+{
+    char path[48];
+    ssize_t n;
+
+    if (fd < 0) {
+        snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+        return st_read_small_at(AT_FDCWD, path, text, size);
+    }
+    n = pread(fd, text, size - 1, 0);
+    if (n < 0)
+        return -errno;
+    text[n] = '\0';
+    return n;
+}
+
 /* The kernel reports an open before the thread that does it has gone to sleep: till then its registers are
  * not to be had ("running"). It needs no more than a moment of its processor; how long that takes is up to
  * the container's share of it. */
-enum st_registers st_registers_read(pid_t tid, char *text, size_t size, int64_t patience_ns)
+enum st_registers st_registers_read(int fd, pid_t tid, char *text, size_t size, int64_t patience_ns)
 {
     const struct timespec moment = {.tv_nsec = 20000};
     int64_t until = 0;
-    char path[48];
 
-    snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
-    for (;;) {
-        int rc = st_read_small_at(AT_FDCWD, path, text, size);
+    for (unsigned looks = 0;; looks++) {
+        ssize_t rc = read_once(fd, tid, text, size);
 
         if (rc < 0)
             return rc == -ENOENT || rc == -ESRCH ? ST_REGISTERS_GONE : ST_REGISTERS_HIDDEN;
@@ -77,6 +94,8 @@ enum st_registers st_registers_read(pid_t tid, char *text, size_t size, int64_t 
             until = st_now_mono_ns() + patience_ns;
         else if (st_now_mono_ns() > until)
             return ST_REGISTERS_RUNNING;
-        nanosleep(&moment, NULL);
+        /* On another processor it is about to sleep; on ours it can't before we do. */
+        if (looks >= QUICK_LOOKS)
+            nanosleep(&moment, NULL);
     }
 }

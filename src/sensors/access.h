@@ -16,8 +16,9 @@ enum st_registers {
     ST_REGISTERS_HIDDEN   /* and nobody knows why */
 };
 
-/* The text of /proc/TID/syscall, once the thread waits, for which we wait this long. */
-enum st_registers st_registers_read(pid_t tid, char *text, size_t size, int64_t patience_ns);
+/* The text of /proc/TID/syscall, once the thread waits, for which we wait this long. fd: of that file, if
+ * there is one; else -1. */
+enum st_registers st_registers_read(int fd, pid_t tid, char *text, size_t size, int64_t patience_ns);
 
 struct st_wanted {
     unsigned access; /* ST_ACCESS_* */

@@ -123,14 +123,15 @@ bool st_process_is_member(pid_t pid, const struct st_membership *m)
     return true;
 }
 
-static void read_ancestry(struct st_process_facts *f, pid_t parent)
+/* From this one on, as the kernel has it now. */
+static void read_ancestry(struct st_process_room *r, pid_t parent)
 {
-    struct st_process *p = &f->process;
+    struct st_process *p = &r->facts.process;
     bool at_top = p->container_pid == 1;
 
     while (!at_top && parent > 1 && p->n_ancestry < ST_ANCESTORS) {
-        struct st_ancestor *a = &f->ancestry[p->n_ancestry];
-        char *names = f->names[p->n_ancestry];
+        struct st_ancestor *a = &r->ancestry[p->n_ancestry];
+        char *names = r->names[p->n_ancestry];
         struct status s;
 
         if (!read_status(parent, &s)) {
@@ -147,32 +148,41 @@ static void read_ancestry(struct st_process_facts *f, pid_t parent)
     }
 }
 
-/* The kernel's chain leads past those that have ended, to who took their children over: the book's does not.
- */
-static void recall_ancestry(struct st_process_facts *f, const struct st_tree *tree)
+static void recall(struct st_process_room *r, size_t i, const struct st_ancestor *known)
+{
+    char *names = r->names[i];
+    size_t len = known->exe.len < 512 ? known->exe.len : 512;
+
+    snprintf(names, 32, "%.*s", (int)known->comm.len, known->comm.p);
+    r->ancestry[i] = (struct st_ancestor){.pid = known->pid, .comm = st_str(names)};
+    if (known->exe.p) {
+        memcpy(names + 32, known->exe.p, len);
+        r->ancestry[i].exe = (struct st_str){names + 32, len};
+    } else {
+        r->ancestry[i].exe = read_link(known->pid, "exe", names + 32, 512);
+    }
+}
+
+/* The kernel's chain leads past those that have ended, to who took their children over: the book's does not,
+ * and costs nothing. Where the book ends the kernel is asked: above who was started from outside. */
+static void recall_ancestry(struct st_process_room *r, const struct st_tree *tree, pid_t parent)
 {
     struct st_ancestor known[ST_ANCESTORS];
-    struct st_process *p = &f->process;
-    bool cut;
-    size_t n = st_tree_ancestry(tree, f->leader, known, ST_ANCESTORS, &cut), same = 0;
+    struct st_process *p = &r->facts.process;
+    bool cut = false;
+    size_t n = tree ? st_tree_ancestry(tree, r->facts.leader, known, ST_ANCESTORS, &cut) : 0;
+    struct st_tree_facts top;
+    struct status s;
 
-    while (same < n && same < p->n_ancestry && known[same].pid == f->ancestry[same].pid)
-        same++;
-    if (same == n)
-        return;
-    for (size_t i = same; i < n; i++) {
-        char *names = f->names[i];
-        size_t len = known[i].exe.len < 512 ? known[i].exe.len : 512;
-
-        snprintf(names, 32, "%.*s", (int)known[i].comm.len, known[i].comm.p);
-        if (known[i].exe.p)
-            memcpy(names + 32, known[i].exe.p, len);
-        f->ancestry[i] = (struct st_ancestor){.pid = known[i].pid, .comm = st_str(names)};
-        if (known[i].exe.p)
-            f->ancestry[i].exe = (struct st_str){names + 32, len};
-    }
+    for (size_t i = 0; i < n; i++)
+        recall(r, i, &known[i]);
     p->n_ancestry = n;
     p->incomplete |= cut && n < ST_ANCESTORS;
+    if (n == 0)
+        read_ancestry(r, parent);
+    else if (!cut && st_tree_find(tree, known[n - 1].pid, &top) && top.parent == 0 &&
+             read_status(top.pid, &s) && s.inner_pid != 1)
+        read_ancestry(r, s.ppid);
 }
 
 pid_t st_process_leader(pid_t tid)
@@ -189,8 +199,9 @@ pid_t st_process_parent(pid_t pid)
     return read_status(pid, &s) ? s.ppid : 0;
 }
 
-bool st_process_read(pid_t tid, const struct st_membership *m, struct st_process_facts *f)
+bool st_process_read(pid_t tid, const struct st_membership *m, struct st_process_room *r)
 {
+    struct st_process_facts *f = &r->facts;
     struct st_process *p = &f->process;
     struct status s;
 
@@ -201,20 +212,18 @@ bool st_process_read(pid_t tid, const struct st_membership *m, struct st_process
         return false;
     }
     f->leader = s.tgid;
-    memcpy(f->comm, s.name, sizeof(f->comm));
+    memcpy(r->comm, s.name, sizeof(r->comm));
     p->pid = s.tgid;
     p->container_pid = s.inner_pid;
     p->uid = s.uid;
     p->gid = s.gid;
-    p->comm = st_str(f->comm);
-    p->exe = read_link(tid, "exe", f->exe, sizeof(f->exe));
-    p->cwd = read_link(tid, "cwd", f->cwd, sizeof(f->cwd));
-    p->argv = read_argv(tid, f->argv, sizeof(f->argv));
-    p->ancestry = f->ancestry;
+    p->comm = st_str(r->comm);
+    p->exe = read_link(tid, "exe", r->exe, sizeof(r->exe));
+    p->cwd = read_link(tid, "cwd", r->cwd, sizeof(r->cwd));
+    p->argv = read_argv(tid, r->argv, sizeof(r->argv));
+    p->ancestry = r->ancestry;
     p->incomplete = !p->exe.p || !p->cwd.p || !p->argv.p;
     f->parent_outside = s.ppid > 0 && !st_process_is_member(s.ppid, m);
-    read_ancestry(f, s.ppid);
-    if (m->tree)
-        recall_ancestry(f, m->tree);
+    recall_ancestry(r, m->tree, s.ppid);
     return true;
 }

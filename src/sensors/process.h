@@ -13,12 +13,16 @@
 #define ST_ARGV_MAX 4096
 #define ST_ANCESTORS 16
 
-/* Owns the bytes that its st_process points to. */
 struct st_process_facts {
     struct st_process process;
     pid_t leader; /* thread group */
     bool in_container;
     bool parent_outside; /* started from outside of the container */
+};
+
+/* Owns the bytes that its facts point to. */
+struct st_process_room {
+    struct st_process_facts facts;
     char comm[32], exe[4096], cwd[4096], argv[ST_ARGV_MAX];
     struct st_ancestor ancestry[ST_ANCESTORS];
     char names[ST_ANCESTORS][32 + 512];
@@ -40,4 +44,4 @@ pid_t st_process_parent(pid_t pid);
 bool st_process_is_member(pid_t pid, const struct st_membership *m);
 
 /* false: the process is gone; what could be read is there and `incomplete` is set. */
-bool st_process_read(pid_t tid, const struct st_membership *m, struct st_process_facts *out);
+bool st_process_read(pid_t tid, const struct st_membership *m, struct st_process_room *out);

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "model/event_copy.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,21 +12,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ENTRIES 4
+#define ENTRIES 64
 #define GOOD_FOR_NS 100000000LL
 #define LOOKED_FOR_NS 1000000LL /* of many questions in a row one look is enough */
 
 struct entry {
-    pid_t pid; /* 0: none */
-    int dir;
-    int64_t uid, read_ns, looked_ns;
-    uint64_t executions;
+    pid_t tid; /* 0: none */
+    int dir, registers;
+    int64_t owner, read_ns, looked_ns;
     struct st_process_facts facts;
+    struct st_event_copy *kept; /* the bytes that they point to */
 };
 
 struct st_process_cache {
     const struct st_membership *members;
     struct entry entries[ENTRIES];
+    struct st_process_room room; /* of who is not kept, or not yet */
 };
 
 struct st_process_cache *st_process_cache_new(const struct st_membership *members)
@@ -34,17 +36,40 @@ struct st_process_cache *st_process_cache_new(const struct st_membership *member
 
     c->members = members;
     for (size_t i = 0; i < ENTRIES; i++)
-        c->entries[i].dir = -1;
+        c->entries[i].dir = c->entries[i].registers = -1;
     return c;
+}
+
+static void drop(struct entry *e)
+{
+    st_close(&e->dir);
+    st_close(&e->registers);
+    free(e->kept);
+    e->kept = NULL;
+    e->tid = 0;
+}
+
+void st_process_cache_clear(struct st_process_cache *c)
+{
+    for (size_t i = 0; c && i < ENTRIES; i++)
+        drop(&c->entries[i]);
 }
 
 void st_process_cache_free(struct st_process_cache *c)
 {
-    for (size_t i = 0; c && i < ENTRIES; i++)
-        st_close(&c->entries[i].dir);
+    st_process_cache_clear(c);
     free(c);
 }
 
+/* Whoever was given its facts may still use them: what it has is freed when its place is needed. */
+void st_process_cache_forget(struct st_process_cache *c, pid_t pid)
+{
+    for (size_t i = 0; i < ENTRIES; i++)
+        if (c->entries[i].tid == pid || c->entries[i].facts.leader == pid)
+            c->entries[i].tid = 0;
+}
+
+/* Also an execution that nobody has told us of. */
 static bool runs_the_same(struct entry *e, int64_t now_ns)
 {
     struct st_str exe = e->facts.process.exe;
@@ -58,52 +83,76 @@ static bool runs_the_same(struct entry *e, int64_t now_ns)
     return n >= 0 && (size_t)n == exe.len && memcmp(now, exe.p, exe.len) == 0;
 }
 
-static bool is_good(struct entry *e, int64_t uid, uint64_t executions, int64_t now_ns)
+static bool is_good(struct entry *e, int64_t owner, int64_t now_ns)
 {
-    return e->uid == uid && e->executions == executions && now_ns - e->read_ns < GOOD_FOR_NS &&
-           !e->facts.process.incomplete && runs_the_same(e, now_ns);
-}
-
-static bool fill(struct entry *e, const struct st_membership *members, pid_t pid)
-{
-    char path[32];
-
-    st_close(&e->dir);
-    e->pid = 0;
-    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-    e->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (e->dir < 0 || !st_process_read(pid, members, &e->facts))
+    if (owner != ST_UNKNOWN && e->owner != ST_UNKNOWN && e->owner != owner)
         return false;
-    e->pid = pid;
-    return true;
+    return now_ns - e->read_ns < GOOD_FOR_NS && runs_the_same(e, now_ns);
 }
 
-void st_process_cache_forget(struct st_process_cache *c, pid_t pid)
+static struct entry *find(struct st_process_cache *c, pid_t tid)
 {
     for (size_t i = 0; i < ENTRIES; i++)
-        if (c->entries[i].pid == pid) {
-            st_close(&c->entries[i].dir);
-            c->entries[i].pid = 0;
-        }
+        if (c->entries[i].tid == tid)
+            return &c->entries[i];
+    return NULL;
 }
 
-const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid_t pid, int64_t uid,
-                                                 uint64_t executions, int64_t now_ns)
+static struct entry *make_room(struct st_process_cache *c)
 {
-    struct entry *oldest = &c->entries[0], *e = NULL;
+    struct entry *oldest = &c->entries[0];
 
-    for (size_t i = 0; i < ENTRIES && !e; i++) {
-        if (c->entries[i].pid == pid)
-            e = &c->entries[i];
-        else if (!c->entries[i].pid || (oldest->pid && c->entries[i].read_ns < oldest->read_ns))
+    for (size_t i = 0; i < ENTRIES && oldest->tid; i++)
+        if (!c->entries[i].tid || c->entries[i].read_ns < oldest->read_ns)
             oldest = &c->entries[i];
-    }
-    if (e && is_good(e, uid, executions, now_ns))
+    drop(oldest);
+    return oldest;
+}
+
+static const struct st_process_facts *keep(struct st_process_cache *c, struct entry *e)
+{
+    const struct st_event bearer = {.type = ST_EV_FILESYSTEM, .process = c->room.facts.process};
+
+    e->kept = st_event_copy(&bearer, NULL);
+    e->facts = c->room.facts;
+    e->facts.process = e->kept->ev.process;
+    return &e->facts;
+}
+
+const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid_t tid, int64_t owner,
+                                                 int64_t now_ns)
+{
+    const struct st_process_facts *fresh = &c->room.facts;
+    struct entry *e = find(c, tid);
+    st_auto_fd dir = -1;
+    char path[32];
+
+    if (e && is_good(e, owner, now_ns)) {
+        if (owner != ST_UNKNOWN)
+            e->owner = owner;
         return &e->facts;
-    if (!e)
-        e = oldest;
-    e->uid = uid;
+    }
+    if (e)
+        drop(e);
+    snprintf(path, sizeof(path), "/proc/%d", (int)tid);
+    dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0 || !st_process_read(tid, c->members, &c->room))
+        return NULL;
+    if (!fresh->in_container || fresh->process.incomplete)
+        return fresh;
+    e = make_room(c);
+    e->tid = tid;
+    e->owner = owner;
     e->read_ns = e->looked_ns = now_ns;
-    e->executions = executions;
-    return fill(e, c->members, pid) ? &e->facts : NULL;
+    e->dir = st_steal_fd(&dir);
+    return keep(c, e);
+}
+
+int st_process_cache_registers(struct st_process_cache *c, pid_t tid)
+{
+    struct entry *e = find(c, tid);
+
+    if (e && e->registers < 0)
+        e->registers = openat(e->dir, "syscall", O_RDONLY | O_CLOEXEC);
+    return e ? e->registers : -1;
 }

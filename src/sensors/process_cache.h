@@ -1,24 +1,31 @@
-/* process_cache: facts about processes, or threads, that are asked about again and again: who makes a
- * thousand connections or syscalls a second is looked at closely only now and then.
+/* process_cache: facts about processes, or threads, of the container that are asked about again and again:
+ * who opens a thousand files, makes a thousand connections or syscalls a second is looked at closely only now
+ * and then.
  *
- * What is given is no older than the last execution that the file sensor has seen, and than a tenth of a
- * second; and the process is the same one, alive, with the same program, and owner of its sockets. */
+ * What is given is no older than a tenth of a second, and than the last execution of the process that was
+ * told of (st_process_cache_forget). Good for a use that is let by where nothing depends on who makes it;
+ * what is refused is worth a closer look. Nothing is kept of who is not in the container: it may be on its
+ * way in.
+ */
 #pragma once
 
 #include "sensors/process.h"
 
 struct st_process_cache;
 
-/* members is borrowed. trust_ns: so long after it was last looked at, a process is believed to be the same
- * one with the same program unless an execution was seen: no number is used again so soon. 0: never. */
+/* members is borrowed. */
 struct st_process_cache *st_process_cache_new(const struct st_membership *members);
 void st_process_cache_free(struct st_process_cache *c);
 
-/* Its user or group is about to change. */
+/* A process of which something is about to change, or has: all its threads. Or one thread alone. */
 void st_process_cache_forget(struct st_process_cache *c, pid_t pid);
+/* All of them: there is no work. */
+void st_process_cache_clear(struct st_process_cache *c);
 
-/* uid: of who made the socket by which it was found; executions: how many were seen so far. The facts are
- * good until the next call; NULL: the process is gone.
- */
-const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid_t pid, int64_t uid,
-                                                 uint64_t executions, int64_t now_ns);
+/* owner: of the socket by which it was found; ST_UNKNOWN: it was not found by one. The facts are good until
+ * the next call; NULL: the process is gone. */
+const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid_t tid, int64_t owner,
+                                                 int64_t now_ns);
+
+/* An fd of /proc/TID/syscall, of this very thread for ever, while it is kept; -1: none is. */
+int st_process_cache_registers(struct st_process_cache *c, pid_t tid);

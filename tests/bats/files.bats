@@ -309,6 +309,29 @@ END
     trace_has "$(id_of box)" '.payload.op == "exec" and .payload.path == "/workspace/attack-copy"'
 }
 
+@test "who a rule asks for is looked at each time, however much it has opened before" {
+    sed 's/^name: .*/name: asking/' "$WORLD/policies/refusing.yaml" >"$WORLD/policies/asking.yaml"
+    echo 'rules: [{ id: from-tmp, type: match, action: deny, match: { event_type: filesystem, path: /workspace/plan, process.cwd: /tmp } }]' \
+        >>"$WORLD/policies/asking.yaml"
+    configure default_policy asking
+    furnished runc box
+    run_by runc box sh -c 'echo steps >/workspace/plan; cd /workspace; for i in 1 2 3 4 5 6 7 8; do read line </workspace/plan; done
+        cd /tmp; read line </workspace/plan || echo refused' >"$NOTES/said" 2>&1
+    [ "$(tail -n 1 "$NOTES/said")" = refused ] || fail "$(cat "$NOTES/said")"
+    [ "$(grep -c 'not permitted' "$NOTES/said")" -eq 1 ]
+    trace_has "$(id_of box)" '.payload.path == "/workspace/plan" and .payload.blocked and .payload.process.cwd == "/tmp"'
+}
+
+@test "a process that has become another program is recorded as that, from its first open on" {
+    furnished runc box
+    run_by runc box sh -c 'echo plain read /workspace/b >/workspace/orders; echo >/workspace/b
+        for i in 1 2 3 4 5 6 7 8; do read line </workspace/a$i; done 2>/dev/null; exec attack reach </workspace/orders' >"$NOTES/said"
+    trace_is_complete "$(id_of box)"
+    trace_has "$(id_of box)" '.payload.path == "/workspace/orders" and .payload.op == "open" and .payload.process.argv[0] == "sh"'
+    trace_has "$(id_of box)" '.payload.path == "/workspace/b" and .payload.op == "open" and .payload.process.exe == "/bin/attack"'
+    run ! trace_has "$(id_of box)" '.payload.path == "/workspace/b" and .payload.op == "open" and .payload.process.exe != "/bin/attack"'
+}
+
 @test "under strict a program can't be run from memory" {
     configure default_policy strictly
     furnished runc box

@@ -293,6 +293,18 @@ static void what_the_monitor_says_of_itself_is_not_judged(void **state)
     assert_verdict(&v, ST_ALLOW, NULL);
 }
 
+static void rules_about_fields_may_ask_who_it_is_others_do_not(void **state)
+{
+    st_auto_policy asks =
+        load(HEAD "rules:\n  - { id: who, type: match, action: deny, match: { process.uid: 7 } }\n");
+    st_auto_policy does_not =
+        load(HEAD "rules:\n  - { id: where, type: filesystem, action: deny, paths: ['/x'] }\n");
+
+    (void)state;
+    assert_true(st_policy_asks_who(asks));
+    assert_false(st_policy_asks_who(does_not));
+}
+
 static void an_explanation_names_each_rule_before_the_one_that_decided(void **state)
 {
     static const char text[] = HEAD
@@ -387,6 +399,7 @@ int main(void)
         cmocka_unit_test(the_stripe_manifest_decides_as_it_did),
         cmocka_unit_test(the_form_with_fs_writes_decides_as_it_says),
         cmocka_unit_test(what_the_monitor_says_of_itself_is_not_judged),
+        cmocka_unit_test(rules_about_fields_may_ask_who_it_is_others_do_not),
         cmocka_unit_test(an_explanation_names_each_rule_before_the_one_that_decided),
         cmocka_unit_test(an_explanation_gives_the_same_verdict),
         cmocka_unit_test(a_long_subject_is_cut_between_characters),

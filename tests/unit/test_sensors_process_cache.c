@@ -1,12 +1,14 @@
 /* What is kept of a process: good while it is the same one, doing the same. */
 #include "sensors/process_cache.h"
 
+#include "sensors/access.h"
 #include "unit.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,14 +16,12 @@
 
 static const struct st_membership everywhere = {.path = ""};
 static struct st_process_cache *cache;
-static uint64_t executions;
 static int64_t uid, now_ns;
 
 static int set_up(void **state)
 {
     (void)state;
     uid = 0;
-    executions = 1;
     now_ns = 1000 * MS;
     cache = st_process_cache_new(&everywhere);
     return 0;
@@ -36,7 +36,7 @@ static int tear_down(void **state)
 
 static const struct st_process *known(pid_t pid)
 {
-    const struct st_process_facts *facts = st_process_cached(cache, pid, uid, executions, now_ns);
+    const struct st_process_facts *facts = st_process_cached(cache, pid, uid, now_ns);
 
     return facts ? &facts->process : NULL;
 }
@@ -119,18 +119,6 @@ static void test_what_changes_unseen_is_told_after_a_while(void **state)
     end(&c);
 }
 
-static void test_an_execution_makes_all_of_it_new(void **state)
-{
-    struct child c = child_that(change_name);
-
-    (void)state;
-    assert_false(is(known(c.pid)->comm, "other"));
-    tell(&c);
-    executions++;
-    assert_true(is(known(c.pid)->comm, "other"));
-    end(&c);
-}
-
 /* Also one that nobody has told us of; of questions in the same moment one look is enough. */
 static void test_another_program_is_told_in_no_time(void **state)
 {
@@ -189,15 +177,59 @@ static void test_a_process_that_is_gone_is_not_known_any_more(void **state)
 
 static void test_more_processes_than_are_kept_are_all_told_apart(void **state)
 {
-    struct child children[9];
+    struct child children[80];
 
     (void)state;
-    for (size_t i = 0; i < 9; i++)
+    for (size_t i = 0; i < 80; i++)
         children[i] = child_that(change_name);
-    for (size_t i = 0; i < 27; i++, now_ns++)
-        assert_int_equal(known(children[i % 9].pid)->pid, children[i % 9].pid);
-    for (size_t i = 0; i < 9; i++)
+    for (size_t i = 0; i < 240; i++, now_ns++)
+        assert_int_equal(known(children[i % 80].pid)->pid, children[i % 80].pid);
+    for (size_t i = 0; i < 80; i++)
         end(&children[i]);
+}
+
+static void test_of_who_is_not_in_the_container_nothing_is_kept(void **state)
+{
+    const struct st_membership elsewhere = {.path = "/no/such/group"};
+    struct st_process_cache *outside = st_process_cache_new(&elsewhere);
+    struct child c = child_that(change_name);
+
+    (void)state;
+    assert_false(st_process_cached(outside, c.pid, ST_UNKNOWN, now_ns)->in_container);
+    assert_int_equal(st_process_cache_registers(outside, c.pid), -1);
+    tell(&c);
+    assert_true(is(st_process_cached(outside, c.pid, ST_UNKNOWN, now_ns)->process.comm, "other"));
+    end(&c);
+    st_process_cache_free(outside);
+}
+
+/* Who was forgotten in the middle of a question about it. */
+static void test_what_was_given_lasts_until_the_next_question(void **state)
+{
+    struct child c = child_that(change_name);
+    const struct st_process *given = known(c.pid);
+
+    (void)state;
+    st_process_cache_forget(cache, c.pid);
+    assert_true(given->exe.len > 0 && given->exe.p[0] == '/');
+    assert_int_equal(st_process_cache_registers(cache, c.pid), -1);
+    end(&c);
+}
+
+static void test_registers_are_those_of_the_very_thread(void **state)
+{
+    struct child c = child_that(change_name);
+    char text[256];
+    int fd;
+
+    (void)state;
+    assert_non_null(known(c.pid));
+    fd = st_process_cache_registers(cache, c.pid);
+    assert_true(fd >= 0);
+    assert_int_equal(st_registers_read(fd, 1, text, sizeof(text), 10000 * MS), ST_REGISTERS_READ);
+    assert_int_equal(strtol(text, NULL, 10), SYS_read);
+    end(&c);
+    assert_int_equal(st_registers_read(fd, getpid(), text, sizeof(text), MS), ST_REGISTERS_GONE);
 }
 
 static void test_who_is_forgotten_is_looked_at_again(void **state)
@@ -217,7 +249,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_what_changes_unseen_is_told_after_a_while, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_an_execution_makes_all_of_it_new, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_another_program_is_told_in_no_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_socket_of_another_owner_makes_all_of_it_new, set_up,
                                         tear_down),
@@ -225,6 +256,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_more_processes_than_are_kept_are_all_told_apart, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_who_is_forgotten_is_looked_at_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_of_who_is_not_in_the_container_nothing_is_kept, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_what_was_given_lasts_until_the_next_question, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_registers_are_those_of_the_very_thread, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

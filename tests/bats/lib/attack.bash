@@ -72,16 +72,24 @@ approve_all() {
 }
 
 # nothing_is_written_when_both_are_killed: a floor holds without worker and warden, against every call.
+# has_open CONTAINER TEXT: its first process has a file open whose name ends so.
+has_open() {
+    readlink "/proc/$(state_of "$1" pid)/fd/"* | grep -q -- "$2\$"
+}
+
 nothing_is_written_when_both_are_killed() {
     configure on_worker_failure pause
     make_target box sh -c 'read line </workspace/go; attack hit /outside'
     mkfifo "$(rootfs_of box)/workspace/go"
     runtime run --bundle "$(bundle_of box)" "$(id_of box)" </dev/null >"$NOTES/out" 2>&1 3>&- &
-    local job=$!
-    retry_until is_watched "$(id_of box)"
+    local job=$! go
+    exec {go}<>"$(rootfs_of box)/workspace/go"
+    # What is opened later than that is refused, and it would never come to the calls.
+    retry_until has_open "$(id_of box)" /workspace/go
     kill_together "$(state_of "$(id_of box)" warden)" "$(state_of "$(id_of box)" worker)"
     thaw_cgroups_of_world
-    echo go >"$(rootfs_of box)/workspace/go"
+    echo go >&"$go"
+    exec {go}>&-
     wait "$job" || true
     [ "$(wc -l <"$NOTES/out")" -ge "$(all_calls | wc -l)" ]
     run ! grep ' ok$' "$NOTES/out"
