@@ -4,7 +4,7 @@ dist_doc_DATA = README.md NEWS.md contrib/sandtrace.yaml %D%/architecture.md %D%
 # Man pages from scdoc sources.
 MAN_SOURCES = %D%/man/sandtrace-runtime.8.scd %D%/man/sandtrace.1.scd %D%/man/sandtrace.yaml.5.scd \
 	%D%/man/sandtrace-policy.1.scd %D%/man/sandtrace-policy.5.scd \
-	%D%/man/sandtrace-doctor.1.scd %D%/man/sandtrace-install.1.scd \
+	%D%/man/sandtrace-demo.1.scd %D%/man/sandtrace-doctor.1.scd %D%/man/sandtrace-install.1.scd \
 	%D%/man/sandtrace-keygen.1.scd %D%/man/sandtrace-report.1.scd %D%/man/sandtrace-run.1.scd %D%/man/sandtrace-stream.1.scd \
 	%D%/man/sandtrace-trace.5.scd %D%/man/sandtrace-verify.1.scd
 dist_man_MANS += $(MAN_SOURCES:.scd=)

@@ -74,6 +74,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/network_admin.bats \
 	%D%/bats/network_engines.bats \
 	%D%/bats/network_host.bats \
+	%D%/bats/demo.bats \
 	%D%/bats/run.bats \
 	%D%/bats/run_network.bats
 EXTRA_DIST += \

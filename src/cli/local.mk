@@ -6,6 +6,15 @@ sandtrace_SOURCES = \
 	%D%/control_client.c %D%/control_client.h \
 	%D%/decide.c %D%/decide.h \
 	%D%/decompress.c %D%/decompress.h \
+	%D%/demo.h \
+	%D%/demo_box.c %D%/demo_box.h \
+	%D%/demo_net.c %D%/demo_net.h \
+	%D%/demo_place.c %D%/demo_place.h \
+	%D%/demo_scenarios.c \
+	%D%/demo_server.c \
+	%D%/demo_story.c %D%/demo_story.h \
+	%D%/demo_tell.c \
+	%D%/demo_trace.c %D%/demo_trace.h \
 	%D%/doctor.c %D%/doctor.h \
 	%D%/doctor_engines.c \
 	%D%/doctor_groups.c \
@@ -42,6 +51,7 @@ sandtrace_SOURCES = \
 	%D%/term.h \
 	%D%/trust.c %D%/trust.h \
 	%D%/verb_approve.c \
+	%D%/verb_demo.c \
 	%D%/verb_deny.c \
 	%D%/verb_doctor.c \
 	%D%/verb_install.c \

@@ -159,6 +159,8 @@ static int run_it(struct run *r, struct st_error *err)
         return -err->errnum;
     if (r->job->stack && st_run_net_start(&r->net, r->job->stack, r->session.init, err) < 0)
         return -err->errnum;
+    if (r->job->connect && r->job->connect(r->job->connect_ctx, r->session.init, err) < 0)
+        return -err->errnum;
     if (st_run_pauses_open(&r->pauses, r->job->config->state_dir, r->place.id, err) < 0 ||
         st_run_start(&r->runtime, err) < 0)
         return -err->errnum;

@@ -14,7 +14,10 @@ struct st_run_job {
     char **env;            /* of the command */
     const char *workspace; /* the current folder */
     char *stack;           /* program of the user-mode network; NULL: none */
-    mode_t umask;          /* of the caller */
+    /* Brings the network instead, before the container starts; NULL: nobody does. */
+    int (*connect)(void *ctx, pid_t init, struct st_error *err);
+    void *connect_ctx;
+    mode_t umask; /* of the caller */
     /* What came of it. */
     char id[32];
     int code; /* of the command */

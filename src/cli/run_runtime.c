@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "base/printable.h"
 #include "base/spawn.h"
+#include "cli/beside.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -48,16 +48,9 @@ static char **choose_env(const struct st_cli *cli)
 int st_run_runtime_find(const struct st_run_place *place, const struct st_cli *cli,
                         struct st_run_runtime *out, struct st_error *err)
 {
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    char *slash;
-
-    *out = (struct st_run_runtime){.id = place->id};
-    if (n < 0)
+    *out = (struct st_run_runtime){.id = place->id, .program = st_beside("sandtrace-runtime")};
+    if (!out->program)
         return st_fail_errno(err, "/proc/self/exe");
-    self[n] = '\0';
-    slash = strrchr(self, '/');
-    out->program = st_xasprintf("%.*s/sandtrace-runtime", (int)(slash - self), self);
     if (access(out->program, X_OK) < 0)
         return st_fail_errno(err, "%s", out->program);
     out->root = st_xasprintf("%s/runtime", place->fs);

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -31,6 +32,16 @@ int st_run_signals(void)
     sigdelset(&set, SIGPIPE);
     sigdelset(&set, SIGTTOU);
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void st_run_fill_standard_fds(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd < 3);
+    st_close(&fd);
 }
 
 /* ---- signals ---- */

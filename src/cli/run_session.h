@@ -21,6 +21,9 @@ struct st_run_session {
     int status; /* of waitpid */
 };
 
+/* A program may be started without the usual three fds; what is opened next must not take their place. */
+void st_run_fill_standard_fds(void);
+
 /* Blocks them from now on, for us alone. */
 int st_run_signals(void);
 

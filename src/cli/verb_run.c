@@ -8,10 +8,10 @@
 #include "cli/run_folder.h"
 #include "cli/run_job.h"
 #include "cli/run_net.h"
+#include "cli/run_session.h"
 #include "cli/run_summary.h"
 #include "cli/verbs.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -104,17 +104,6 @@ static int prepare(struct st_run_job *job, struct st_error *err)
     return a->network == ST_RUN_NET_USER ? st_run_net_find(&job->stack, err) : 0;
 }
 
-/* A program may be started without them; what is opened next must not take their place. */
-static void fill_standard_fds(void)
-{
-    int fd;
-
-    do
-        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    while (fd >= 0 && fd < 3);
-    st_close(&fd);
-}
-
 static int go(struct st_run_job *job, struct st_cli *cli, const struct st_verb *self)
 {
     struct st_run_copy copy = ST_RUN_COPY_NONE;
@@ -158,7 +147,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 
     if (over)
         return code;
-    fill_standard_fds();
+    st_run_fill_standard_fds();
     if (!folder) {
         code = st_cli_error(self, "the current folder: %s", strerror(errno));
     } else if (st_config_load(cli->config, &config, &err) < 0 || st_run_who_find(args.user, &who, &err) < 0) {

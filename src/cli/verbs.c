@@ -6,6 +6,7 @@ const struct st_verb *const *st_verbs(void)
     static const struct st_verb *const verbs[] = {
         /* clang-format off */
         &st_verb_run,
+        &st_verb_demo,
         &st_verb_policy,
         &st_verb_ps,
         &st_verb_watch,

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 extern const struct st_verb st_verb_run;
+extern const struct st_verb st_verb_demo;
 extern const struct st_verb st_verb_policy;
 extern const struct st_verb st_verb_ps;
 extern const struct st_verb st_verb_watch;
