@@ -2,7 +2,9 @@
 # verify_sandbox_monitor.sh: does the watch hold on this machine? From inside real containers it tries what an agent must not
 # do, and looks whether each attempt was stopped by a SECURITY_PAUSE, refused, and recorded in a trace that verifies.
 #
-#   verify_sandbox_monitor.sh docker|podman|runc [--image IMAGE] [--policy NAME] [--runtime NAME]
+#   verify_sandbox_monitor.sh docker|podman|runc|run [--image IMAGE] [--policy NAME] [--runtime NAME]
+#
+# run is `sandtrace run`, which needs no engine, and slirp4netns for the network of its container.
 #
 # --image    docker, podman: with sh and cat, and nc, bash, python3 or wget to connect with (default: busybox)
 # --policy   the policy to try (default: the one that such containers get anyway)
@@ -88,6 +90,39 @@ make_bundle() {
 END
 }
 
+# It waits for the command: in the background, and its ID is that of the container whose first process is its child.
+start_run() {
+    local words=(--user root --network user --bind "$work/secret:$secret:ro") until=$((SECONDS + patience)) runner
+    [ -z "$policy" ] || words+=(--policy "$policy")
+    mkdir -p "$work/folder"
+    (cd "$work/folder" && exec sandtrace run "${words[@]}" -- sh -c "$1") </dev/null >"$work/log" 2>&1 &
+    runner=$!
+    echo "$runner" >"$work/runner"
+    until id_of_run "$runner"; do
+        if ! kill -0 "$runner" 2>/dev/null || [ "$SECONDS" -ge "$until" ]; then
+            # Ended already: nothing has held it.
+            sed -n 's/^sandtrace: \(run-[0-9a-f]*\) ended .*/\1/p' "$work/log" | grep . || { cat "$work/log" >&2; return 1; }
+            return
+        fi
+        sleep 0.05
+    done
+}
+
+id_of_run() {
+    local id pid
+    while read -r id pid; do
+        [ "$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null)" != "$1" ] || { echo "$id" | tee "$work/id"; return; }
+    done < <(sandtrace ps --json | sed -n 's/.*"id":"\(run-[^"]*\)".*"pid":\([0-9]*\).*/\1 \2/p')
+    return 1
+}
+
+# Returns when it has taken all away.
+remove_run() {
+    [ ! -s "$work/id" ] || sandtrace kill "$(cat "$work/id")" || true
+    [ ! -s "$work/runner" ] || while kill -0 "$(cat "$work/runner")" 2>/dev/null; do sleep 0.05; done
+    rm -f "$work/id" "$work/runner"
+}
+
 # The pid of who holds it; it ends with us.
 network() {
     [ -s "$work/holder" ] || {
@@ -107,6 +142,7 @@ remove() {
     docker) docker rm -f "$name" ;;
     podman) podman rm -f -t 0 "$name" ;;
     runc) "${runtime:-sandtrace-runtime}" --root "$work/root" delete --force "$name" ;;
+    run) remove_run ;;
     esac >/dev/null 2>&1 || true
 }
 
@@ -170,7 +206,7 @@ attempt() {
 engine=''
 while [ $# -gt 0 ]; do
     case $1 in
-    docker | podman | runc) engine=$1 ;;
+    docker | podman | runc | run) engine=$1 ;;
     --image | --policy | --runtime)
         [ $# -gt 1 ] || die "$1 needs a value"
         printf -v "${1#--}" %s "$2"
@@ -184,15 +220,22 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-[ -n "$engine" ] || die "name one of docker, podman, runc; see --help"
+[ -n "$engine" ] || die "name one of docker, podman, runc, run; see --help"
 [ "$(id -u)" -eq 0 ] || die "only root can start containers under watch, and decide about them"
 command -v sandtrace >/dev/null || die "sandtrace is not in PATH"
-[ "$engine" = runc ] || command -v "$engine" >/dev/null || die "$engine is not in PATH"
+case $engine in
+docker | podman) command -v "$engine" >/dev/null || die "$engine is not in PATH" ;;
+run)
+    [ -z "$runtime" ] || die "--runtime says nothing to sandtrace run"
+    command -v slirp4netns >/dev/null || die "slirp4netns is not in PATH; apt-get install slirp4netns"
+    ;;
+esac
 
 work=$(mktemp -d)
 trap clean_up EXIT
 echo 'not to be read' >"$work/secret"
-echo "What must not happen in a container, tried by $engine:"
+[ "$engine" = run ] && by="sandtrace run" || by=$engine
+echo "What must not happen in a container, tried by $by:"
 for i in "${!titles[@]}"; do attempt "${titles[i]}" "${commands[i]}" "${signs[i]}"; done
 echo "$stopped of ${#titles[@]} attempts were stopped."
 [ "$failed" -eq 0 ]

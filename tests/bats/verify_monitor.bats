@@ -9,7 +9,7 @@ setup_file() {
     make_world
     require_docker
     require_podman
-    require ip=iproute2
+    require ip=iproute2 slirp4netns=slirp4netns
     configure default_policy agent-default
     make_network
     start_dockerd --bridge plug
@@ -51,6 +51,18 @@ all_stopped() {
 @test "by runc all attempts are stopped, and nothing is left but the traces" {
     run -0 verify_monitor runc --runtime "$RUNTIME"
     all_stopped
+    nothing_left_behind
+}
+
+@test "by sandtrace run all attempts are stopped, and nothing is left but the traces" {
+    run -0 verify_monitor run
+    [ "${lines[0]}" = 'What must not happen in a container, tried by sandtrace run:' ]
+    all_stopped
+    nothing_left_behind
+    run -1 verify_monitor run --policy audit-only
+    [ "$(grep -c '^  NOT HELD ' <<<"$output")" -eq 3 ]
+    run -2 verify_monitor run --runtime sandtrace
+    [[ $output == *'--runtime says nothing to sandtrace run'* ]]
     nothing_left_behind
 }
 
@@ -101,7 +113,7 @@ END
 
 @test "what can't be tried is told from what was not held" {
     run -2 verify_monitor
-    [[ $output == *'name one of docker, podman, runc'* ]]
+    [[ $output == *'name one of docker, podman, runc, run'* ]]
     run -2 verify_monitor runc --runtime "$RUNTIME" --policy no-such-policy
     [[ $output == *'no-such-policy'* ]]
     run -2 verify_monitor lxc
