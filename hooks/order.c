@@ -113,6 +113,7 @@ void st_order_write(struct st_buf *out, const struct st_order_input *in)
     st_jw_kstr(&w, "agent_id", sel->agent_id ? sel->agent_id : id);
     st_jw_kbool(&w, "allow_unsigned", c->allow_unsigned);
     st_jw_kint(&w, "control_gid", in->control_gid);
+    st_jw_kstr(&w, "depth", sel->depth);
     st_jw_key(&w, "facts");
     st_jw_raw(&w, in->facts->data, in->facts->len);
     if (in->floor) {

@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "bundle/landlock.h"
 #include "oci/seccomp_edit.h"
+#include "policy/depth.h"
 #include "policy/rule.h"
 
 #include <stdio.h>
@@ -163,6 +164,7 @@ int st_bundle_plan_make(const struct st_config *config, const struct st_selectio
                         struct st_bundle_plan *out, struct st_error *err)
 {
     struct st_policy_source source = {.dirs = (const char *const *)config->policy_dirs};
+    enum st_depth depth;
     int rc;
 
     *out = (struct st_bundle_plan){0};
@@ -171,6 +173,9 @@ int st_bundle_plan_make(const struct st_config *config, const struct st_selectio
     rc = st_policy_load_in_mode(selection->policy, &source, selection->mode, &out->policy, NULL, err);
     if (rc < 0)
         return rc;
+    rc = st_depth_choose(out->policy, selection->depth, &depth, err);
+    if (rc < 0)
+        return st_wrap(err, "annotation io.sandtrace.depth");
     out->enforce = st_policy_mode(out->policy) == ST_MODE_ENFORCE && !selection->light;
     if (selection->light)
         return 0;

@@ -40,6 +40,7 @@ sandtrace_SOURCES = \
 	%D%/policy_cases.c \
 	%D%/policy_diff.c \
 	%D%/policy_event.c %D%/policy_event.h \
+	%D%/policy_explain.c \
 	%D%/policy_list.c \
 	%D%/policy_test.c \
 	%D%/policy_text.c \

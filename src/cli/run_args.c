@@ -21,6 +21,18 @@ int st_run_parse_network(const char *text, enum st_run_network *out, struct st_e
     return st_fail(err, EINVAL, "'%s' is none of none, user, host", text);
 }
 
+int st_run_parse_depth(const char *text, const char **out, struct st_error *err)
+{
+    static const char *const names[] = {"guard", "record", "strict"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i], text) == 0) {
+            *out = names[i];
+            return 0;
+        }
+    return st_fail(err, EINVAL, "'%s' is none of guard, record, strict", text);
+}
+
 /* ---- mounts ---- */
 
 static bool is_below(const char *path, const char *dir)

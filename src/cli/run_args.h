@@ -18,6 +18,7 @@ struct st_run_bind {
 
 struct st_run_args {
     const char *policy; /* NULL: the configuration's */
+    const char *depth;  /* NULL: likewise */
     enum st_run_network network;
     struct st_run_bind *binds;
     size_t n_binds;
@@ -29,6 +30,9 @@ struct st_run_args {
     char **command;
     int n_command;
 };
+
+/* guard, record or strict. */
+int st_run_parse_depth(const char *text, const char **out, struct st_error *err);
 
 /* none, user or host. */
 int st_run_parse_network(const char *text, enum st_run_network *out, struct st_error *err);

@@ -96,6 +96,7 @@ static int write_bundle(struct run *r, struct st_error *err)
     struct st_run_spec spec = {.id = r->place.id,
                                .rootfs = r->tree.rootfs,
                                .policy = args->policy,
+                               .depth = args->depth,
                                .args = words,
                                .env = (const char *const *)r->job->env,
                                .uid = r->job->who->uid,

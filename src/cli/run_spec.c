@@ -208,6 +208,7 @@ void st_run_write_spec(const struct st_run_spec *s, struct st_buf *out)
     st_jw_object(&w);
     st_jw_key(&w, "annotations");
     st_jw_object(&w);
+    st_jw_kstr(&w, "io.sandtrace.depth", s->depth);
     st_jw_kstr(&w, "io.sandtrace.policy", s->policy);
     st_jw_end(&w, '}');
     st_jw_kstr(&w, "hostname", "sandtrace");

@@ -14,6 +14,7 @@ struct st_run_mount {
 struct st_run_spec {
     const char *id, *rootfs;
     const char *policy;      /* NULL: the configuration's */
+    const char *depth;       /* NULL: likewise */
     const char *const *args; /* NULL-terminated; so with env */
     const char *const *env;
     uid_t uid;

@@ -1,5 +1,5 @@
 /* sandtrace policy: looks at policies with the code that the monitor decides by: check, test, diff, list,
- * show. */
+ * show, explain. */
 #include "cli/verb_policy.h"
 
 #include "base/cleanup.h"
@@ -16,7 +16,7 @@
 
 #define STDIN_MAX ((size_t)16 << 20)
 
-enum { OPT_TRACE = ST_EVENT_WORDS, OPT_EXPECT, OPT_ALL, OPT_STRICT };
+enum { OPT_TRACE = ST_EVENT_WORDS, OPT_EXPECT, OPT_ALL, OPT_STRICT, OPT_CONTAINER };
 
 static const struct st_opt options[] = {
 #define ROW(word, name, arg, help, with) {name, 0, arg, help},
@@ -26,6 +26,7 @@ static const struct st_opt options[] = {
     {"expect", 0, "FILE", "test: cases with what is expected of each"},
     {"all", 'a', NULL, "test: also what was allowed, and rules about other things"},
     {"strict", 0, NULL, "check: warnings are errors"},
+    {"container", 0, "ID", "explain: of a container that runs"},
     ST_OPT_END,
 };
 
@@ -156,13 +157,14 @@ int st_policy_check(struct policy_cmd *c, int argc, char **args)
 static const struct command {
     const char *name;
     int (*run)(struct policy_cmd *c, int argc, char **args);
-    bool words, trace, expect, all, strict; /* the options that it takes */
+    bool words, trace, expect, all, strict, container; /* the options that it takes */
 } commands[] = {
-    {"check", st_policy_check, false, false, false, false, true},
-    {"test", st_policy_test, true, true, true, true, false},
-    {"diff", st_policy_diff, false, true, false, false, false},
-    {"list", st_policy_list, false, false, false, false, false},
-    {"show", st_policy_show, false, false, false, false, false},
+    {"check", st_policy_check, false, false, false, false, true, false},
+    {"test", st_policy_test, true, true, true, true, false, false},
+    {"diff", st_policy_diff, false, true, false, false, false, false},
+    {"list", st_policy_list, false, false, false, false, false, false},
+    {"show", st_policy_show, false, false, false, false, false, false},
+    {"explain", st_policy_explain_plan, false, false, false, false, false, true},
 };
 
 static bool has_words(const struct policy_cmd *c)
@@ -181,7 +183,8 @@ static int unknown_command(const struct policy_cmd *c, const char *word)
         st_suggest_offer(&best, word, commands[i].name);
     if (best.word)
         return st_cli_usage(c->verb, "there is no `policy %s`; did you mean `%s`?", word, best.word);
-    return st_cli_usage(c->verb, "there is no `policy %s`; say check, test, diff, list or show", word);
+    return st_cli_usage(c->verb, "there is no `policy %s`; say check, test, diff, list, show or explain",
+                        word);
 }
 
 static int dispatch(struct policy_cmd *c, int argc, char **args)
@@ -189,14 +192,14 @@ static int dispatch(struct policy_cmd *c, int argc, char **args)
     const struct command *cmd = NULL;
 
     if (argc == 0)
-        return st_cli_usage(c->verb, "say check, test, diff, list or show");
+        return st_cli_usage(c->verb, "say check, test, diff, list, show or explain");
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (strcmp(commands[i].name, args[0]) == 0)
             cmd = &commands[i];
     if (!cmd)
         return unknown_command(c, args[0]);
     if ((!cmd->words && has_words(c)) || (!cmd->trace && c->trace) || (!cmd->expect && c->expect) ||
-        (!cmd->all && c->all) || (!cmd->strict && c->strict))
+        (!cmd->all && c->all) || (!cmd->strict && c->strict) || (!cmd->container && c->container))
         return st_cli_usage(c->verb, "`policy %s` does not take one of these options", args[0]);
     return cmd->run(c, argc - 1, args + 1);
 }
@@ -209,6 +212,8 @@ static void take_option(struct policy_cmd *c, int index, const char *value)
         c->trace = value;
     else if (index == OPT_EXPECT)
         c->expect = value;
+    else if (index == OPT_CONTAINER)
+        c->container = value;
     else if (index == OPT_ALL)
         c->all = true;
     else
@@ -240,7 +245,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 
 const struct st_verb st_verb_policy = {
     .name = "policy",
-    .args = "check|test|diff|list|show POLICY…",
+    .args = "check|test|diff|list|show|explain POLICY…",
     .summary = "check policies, ask what they would decide, compare them",
     .example = "sandtrace policy test agent-default --path /etc/shadow --access read",
     .opts = options,

@@ -14,7 +14,7 @@ struct policy_cmd {
     const struct st_verb *verb;
     struct st_policy_source source;
     struct st_event_words words;
-    const char *trace, *expect;
+    const char *trace, *expect, *container;
     bool all, strict;
 };
 
@@ -40,6 +40,7 @@ void st_json_tried(struct st_jw *w, const struct st_policy *p, const struct st_e
 int st_policy_check(struct policy_cmd *c, int argc, char **args);
 int st_policy_list(struct policy_cmd *c, int argc, char **args);
 int st_policy_show(struct policy_cmd *c, int argc, char **args);
+int st_policy_explain_plan(struct policy_cmd *c, int argc, char **args);
 int st_policy_test(struct policy_cmd *c, int argc, char **args);
 int st_policy_expect(struct policy_cmd *c, int argc, char **args);
 int st_policy_diff(struct policy_cmd *c, int argc, char **args);

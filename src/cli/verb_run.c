@@ -15,10 +15,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { POLICY, NETWORK, BIND, ENV, USER, TRACE, INTERACTIVE };
+enum { POLICY, DEPTH, NETWORK, BIND, ENV, USER, TRACE, INTERACTIVE };
 
 static const struct st_opt options[] = {
     [POLICY] = {"policy", 0, "NAME", "what it may do (default: the configuration's)"},
+    [DEPTH] = {"depth", 0, "guard|record|strict",
+               "which opens are asked about (default: all of them, strict)"},
     [NETWORK] = {"network", 0, "none|user|host", "its network (default: none); user wants slirp4netns"},
     [BIND] = {"bind", 0, "SRC[:DST][:ro]",
               "show it a file or folder of this machine, under DST or its own name"},
@@ -33,6 +35,7 @@ static int take_option(struct st_run_args *a, int index, const char *value, stru
 {
     switch (index) {
     case POLICY: a->policy = value; return 0;
+    case DEPTH: return st_run_parse_depth(value, &a->depth, err);
     case NETWORK: return st_run_parse_network(value, &a->network, err);
     case BIND: return st_run_add_bind(a, value, err);
     case ENV: return st_run_add_env(a, value, err);

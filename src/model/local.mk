@@ -7,6 +7,7 @@ libmodel_a_SOURCES = \
 	%D%/boundary_words.c \
 	%D%/event_copy.c %D%/event_copy.h \
 	%D%/event.c %D%/event.h \
+	%D%/footing.h \
 	%D%/host.c %D%/host.h \
 	%D%/mutation.c %D%/mutation.h \
 	%D%/names.h \

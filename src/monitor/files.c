@@ -335,7 +335,8 @@ void st_files_ready(void *ctx, uint32_t events)
 }
 
 /* As "1 file system, 4 mounts; no permission events: /proc /sys". */
-static void describe_marks(struct st_files *f, const struct st_mark_plan *plan, const char *rootfs)
+static void describe_marks(struct st_files *f, const struct st_mark_plan *plan, const char *rootfs,
+                           const char *depth)
 {
     size_t n[2] = {0};
 
@@ -350,6 +351,8 @@ static void describe_marks(struct st_files *f, const struct st_mark_plan *plan, 
                         plan->list[i].mount->point + strlen(rootfs));
             first = 0;
         }
+    if (depth && strcmp(depth, st_depth_name(ST_DEPTH_STRICT)) != 0)
+        st_buf_addf(&f->watched, "; depth strict: %s is not built yet", depth);
 }
 
 static int put_marks(struct st_files *f, const struct st_watch *w, struct st_error *err)
@@ -362,7 +365,7 @@ static int put_marks(struct st_files *f, const struct st_watch *w, struct st_err
         return -err->errnum;
     if (st_marks_put(f->fan, w->order.pid, st_fan_decide_mask(), &plan, err) < 0)
         return -err->errnum;
-    describe_marks(f, &plan, w->order.rootfs);
+    describe_marks(f, &plan, w->order.rootfs, w->order.depth);
     st_execs_open(&f->execs, &container, w->order.rootfs);
     st_late_open(&f->late, f->pipeline, &container, &plan);
     return 0;

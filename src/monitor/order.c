@@ -182,6 +182,7 @@ static int read_members(const struct st_json_node *root, struct st_order *o, str
     o->listener = string_of(root, "listener", false, err);
     o->listener_fd = o->listener ? (int)integer_of(root, "listener_fd", -1) : -1;
     o->mode = string_of(root, "mode", false, err);
+    o->depth = string_of(root, "depth", false, err);
     o->freezer = string_of(root, "freezer", false, err);
     if (!o->freezer)
         o->freezer = "auto";

@@ -10,6 +10,7 @@
 
 #define ANNOTATION_POLICY "io.sandtrace.policy"
 #define ANNOTATION_MODE "io.sandtrace.mode"
+#define ANNOTATION_DEPTH "io.sandtrace.depth"
 #define ANNOTATION_AGENT "io.sandtrace.agent-id"
 #define ANNOTATION_TRACE "io.sandtrace.trace-id"
 #define ANNOTATION_DISABLE "io.sandtrace.disable"
@@ -17,8 +18,8 @@
 #define VARIABLE "SANDTRACE_POLICY"
 #define MAX_ID 256
 
-static const char *const known[] = {ANNOTATION_POLICY, ANNOTATION_MODE, ANNOTATION_AGENT, ANNOTATION_TRACE,
-                                    ANNOTATION_DISABLE};
+static const char *const known[] = {ANNOTATION_POLICY, ANNOTATION_MODE,  ANNOTATION_DEPTH,
+                                    ANNOTATION_AGENT,  ANNOTATION_TRACE, ANNOTATION_DISABLE};
 
 /* A misspelt request of ours would otherwise be a silent one. */
 static int check_names(const struct st_json_node *annotations, struct st_error *err)
@@ -140,6 +141,17 @@ static int choose_mode(const struct st_json_node *annotations, const char **out,
     return rc;
 }
 
+static int choose_depth(const struct st_json_node *annotations, const char **out, struct st_error *err)
+{
+    int rc = annotation(annotations, ANNOTATION_DEPTH, out, err);
+
+    if (rc == 0 && *out && strcmp(*out, "guard") != 0 && strcmp(*out, "record") != 0 &&
+        strcmp(*out, "strict") != 0)
+        return st_fail(err, EINVAL,
+                       "annotation " ANNOTATION_DEPTH ": `%.100s`; write guard, record or strict", *out);
+    return rc;
+}
+
 static int choose_disable(const struct st_select_rules *rules, const struct st_json_node *annotations,
                           bool *out, struct st_error *err)
 {
@@ -190,6 +202,8 @@ int st_oci_select(const struct st_select_rules *rules, const struct st_select_in
         rc = choose_policy(rules, input, &s, err);
     if (rc == 0)
         rc = choose_mode(input->annotations, &s.mode, err);
+    if (rc == 0)
+        rc = choose_depth(input->annotations, &s.depth, err);
     if (rc == 0)
         rc = choose_disable(rules, input->annotations, &s.disabled, err);
     if (rc == 0)

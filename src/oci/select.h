@@ -30,6 +30,7 @@ struct st_selection {   /* strings are those of the input or the rules */
     bool disabled;        /* io.sandtrace.disable: run it unwatched */
     bool light;           /* a pod's sandbox: life cycle only */
     const char *mode;     /* "enforce", "audit", or NULL */
+    const char *depth;    /* "guard", "record", "strict", or NULL */
     const char *agent_id; /* or NULL; so with trace_id */
     const char *trace_id;
 };

@@ -71,7 +71,7 @@ static bool value_globs(const struct field_value *v, const struct st_predicate *
 }
 
 /* A field that the event does not have is equal to nothing, and its rule is about other events. */
-static bool holds(const struct st_event *e, const struct st_predicate *p)
+bool st_predicate_holds(const struct st_event *e, const struct st_predicate *p)
 {
     struct field_value v;
 
@@ -91,7 +91,7 @@ static size_t first_false(const struct st_event *e, const struct st_condition *c
 {
     size_t i = 0;
 
-    while (i < c->n && holds(e, &c->predicates[i]))
+    while (i < c->n && st_predicate_holds(e, &c->predicates[i]))
         i++;
     return i;
 }

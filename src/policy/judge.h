@@ -119,3 +119,6 @@ static inline void note(struct judge *j, uint32_t rule, enum note_kind kind, uin
 
 /* The sentence, into j->c->reason. reason.c. */
 struct st_str st_reason_for(struct judge *j, const struct outcome *o);
+
+/* Is this so of the event? One about a field that it does not have never is. */
+bool st_predicate_holds(const struct st_event *e, const struct st_predicate *p);

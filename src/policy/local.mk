@@ -2,7 +2,9 @@
 noinst_LIBRARIES += libpolicy.a
 libpolicy_a_SOURCES = \
 	%D%/addrtree.c %D%/addrtree.h \
+	%D%/claims.c %D%/claims.h \
 	%D%/compile.c \
+	%D%/depth.c %D%/depth.h \
 	%D%/eval.c \
 	%D%/eval_exec.c \
 	%D%/eval_fs.c \
@@ -30,6 +32,7 @@ libpolicy_a_SOURCES = \
 	%D%/pattern.c %D%/pattern.h \
 	%D%/plan.c \
 	%D%/policy.c %D%/policy.h \
+	%D%/reach.c %D%/reach.h \
 	%D%/reader.c %D%/reader.h \
 	%D%/reason.c \
 	%D%/refs.h \

@@ -10,6 +10,7 @@ libsensors_a_SOURCES = \
 	%D%/exposure.c %D%/exposure.h \
 	%D%/exec_call.c %D%/exec_call.h \
 	%D%/fan.c %D%/fan.h \
+	%D%/footings.c %D%/footings.h \
 	%D%/guarded.c %D%/guarded.h \
 	%D%/lifecycle.c %D%/lifecycle.h \
 	%D%/marks.c %D%/marks.h \

@@ -244,3 +244,31 @@ END
     [[ $output == *"loose"*"a policy of the tests"* ]]
     [[ $output == *"broken"*"broken.yaml:2:1"* ]]
 }
+
+@test "explain shows which opens a policy has asked about, and what each rule costs" {
+    cat >"$dir/costly.yaml" <<'END2'
+schema_version: "2.0"
+scope: [/workspace]
+name: costly
+rules:
+  - { id: keys, type: filesystem, action: deny, severity: high, paths: ["/**/*.pem"] }
+  - { id: memory, type: filesystem, action: deny, severity: high, paths: ["/proc/*/mem"] }
+END2
+    run -0 "$sandtrace" policy explain "$dir/good.yaml"
+    [[ $output == "good: depth guard"* ]]
+    [[ $output == *"/workspace "*"changes, executions "*"RULE"*"secrets "*"objects"*"one by one:"*"/etc/shadow"* ]]
+    [[ $output != *" every open  "* ]]
+    run -0 "$sandtrace" policy explain "$dir/costly.yaml"
+    [[ $output == *"/workspace "*"every open "*"rule keys: "*"keys "*"opens of /"*"warning: rule memory: reading below /proc can't be refused"* ]]
+    run -0 "$sandtrace" policy explain --json "$dir/costly.yaml"
+    [ "$(jq -c '[.asked, .depth, (.mounts[] | select(.point == "/workspace") | .every_open, .rule), (.rules[] | select(.id == "memory") | .unseen)]' <<<"$output")" = \
+        '["guard","guard",true,"keys","/proc"]' ]
+    run -0 "$sandtrace" policy explain strict
+    [[ $output == "strict: depth strict"* ]]
+    run -0 "$sandtrace" policy explain audit-only
+    [[ $output == "audit-only: depth strict, not record: in audit mode"* ]]
+    run -2 "$sandtrace" policy explain
+    [[ $output == *"explain one policy, or --container ID"* ]]
+    run -2 "$sandtrace" policy show --container x good
+    [[ $output == *"does not take one of these options"* ]]
+}

@@ -1,6 +1,7 @@
 /* Any bytes as a policy: loaded or refused, never a crash; and where it loads, what must be true of every
  * verdict. */
 #include "base/mem.h"
+#include "policy/depth.h"
 #include "policy/policy.h"
 #include "policy/rule.h"
 
@@ -111,6 +112,25 @@ static void look_at(const struct st_policy *policy)
         demand(list[i][0] == '/');
 }
 
+/* Mounts of every kind, at places that patterns may name. */
+static void plan_for(const struct st_policy *policy)
+{
+    static const char *const points[] = {"/",    "/w",    "/etc", "/w/a", "/proc", "/home/user/.ssh",
+                                         "/tmp", "/w/a/b"};
+    struct st_footing mounts[8];
+    st_auto_depth_plan plan = {0};
+
+    for (unsigned i = 0; i < 8; i++)
+        mounts[i] = (struct st_footing){points[i], 0, (i & 1) != 0, i % 3 != 2, i == 4};
+    st_depth_plan_make(policy, &(struct st_depth_facts){ST_DEPTH_GUARD, true, mounts, 8}, &plan);
+    for (size_t i = 0; i < plan.n_objects; i++) {
+        demand(plan.objects[i].list[0] == '/' && plan.depth == ST_DEPTH_GUARD);
+        st_depth_plan_reaches(&plan, st_str(plan.objects[i].list));
+        st_depth_plan_widen(&plan, &plan.objects[i], "too many");
+    }
+    demand(!plan.mounts[4].every_open);
+}
+
 static bool never(void *ctx, const char *path)
 {
     (void)ctx, (void)path;
@@ -125,6 +145,7 @@ static void use(struct st_policy *policy)
 
     look_at(policy);
     look_at(settled);
+    plan_for(settled);
     if (st_policy_with_mode(policy, ST_MODE_AUDIT, &k.audit, &err) < 0)
         demand(st_policy_locked(policy));
     k.plain = st_counters_new(policy);

@@ -45,3 +45,7 @@ tests_unit_test_policy_lint_SOURCES = %D%/test_policy_lint.c %D%/policy_unit.h %
 tests_unit_test_policy_lint_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_policy_lint_LDADD = $(UNIT_LDADD_POLICY)
 BATS_TESTS += tests/bats/policy.bats
+UNIT_TESTS += %D%/test_policy_depth
+tests_unit_test_policy_depth_SOURCES = %D%/test_policy_depth.c %D%/policy_unit.h %D%/unit.h
+tests_unit_test_policy_depth_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_policy_depth_LDADD = $(UNIT_LDADD_POLICY)

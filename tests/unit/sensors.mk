@@ -52,3 +52,7 @@ UNIT_TESTS += %D%/test_sensors_execs
 tests_unit_test_sensors_execs_SOURCES = %D%/test_sensors_execs.c %D%/unit.h
 tests_unit_test_sensors_execs_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_sensors_execs_LDADD = $(UNIT_LDADD_SENSORS)
+UNIT_TESTS += %D%/test_sensors_footings
+tests_unit_test_sensors_footings_SOURCES = %D%/test_sensors_footings.c %D%/unit.h
+tests_unit_test_sensors_footings_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sensors_footings_LDADD = $(UNIT_LDADD_SENSORS)

@@ -91,6 +91,7 @@ static void a_request_that_is_wrong_or_not_allowed_is_an_error(void **state)
         {"{\"a\":{\"io.sandtrace.disable\":\"true\"}}", "set allow_disable: true", 3},
         {"{\"a\":{\"io.sandtrace.disable\":\"yes\"}}", "write true or false", 7},
         {"{\"a\":{\"io.sandtrace.mode\":\"off\"}}", "write enforce or audit", 7},
+        {"{\"a\":{\"io.sandtrace.depth\":\"deep\"}}", "write guard, record or strict", 7},
         {"{\"a\":{\"io.sandtrace.agent-id\":\"\"}}", "1 to 256 printable", 7},
         {"{\"a\":{\"io.sandtrace.trace-id\":\"a\\nb\"}}", "1 to 256 printable", 7},
         {"{\"a\":{\"io.sandtrace.trace-id\":\"\xc3\xa9\"}}", "1 to 256 printable", 7},
@@ -118,10 +119,12 @@ static void other_requests_are_collected(void **state)
     (void)state;
     assert_int_equal(choose(&doc,
                             "{\"a\":{\"io.sandtrace.mode\":\"audit\",\"io.sandtrace.agent-id\":\"agent 7\","
+                            "\"io.sandtrace.depth\":\"record\","
                             "\"io.sandtrace.trace-id\":\"t/1\",\"io.sandtrace.disable\":\"true\"}}",
                             MAY_DISABLE, &s, &err),
                      0);
     assert_string_equal(s.mode, "audit");
+    assert_string_equal(s.depth, "record");
     assert_string_equal(s.agent_id, "agent 7");
     assert_string_equal(s.trace_id, "t/1");
     assert_true(s.disabled);
