@@ -2,11 +2,28 @@
 dist_doc_DATA = README.md NEWS.md contrib/sandtrace.yaml %D%/architecture.md %D%/control.md %D%/errors.md %D%/floor.md %D%/getting-started.md %D%/integration-docker.md %D%/integration-kubernetes.md %D%/integration-podman.md %D%/network.md %D%/operations.md %D%/policy.md %D%/processes.md %D%/sandbox_security.md %D%/syscalls.md %D%/threat-model.md
 
 # Man pages from scdoc sources.
-MAN_SOURCES = %D%/man/sandtrace-runtime.8.scd %D%/man/sandtrace.1.scd %D%/man/sandtrace.yaml.5.scd \
-	%D%/man/sandtrace-policy.1.scd %D%/man/sandtrace-policy.5.scd \
-	%D%/man/sandtrace-demo.1.scd %D%/man/sandtrace-doctor.1.scd %D%/man/sandtrace-install.1.scd \
-	%D%/man/sandtrace-keygen.1.scd %D%/man/sandtrace-report.1.scd %D%/man/sandtrace-run.1.scd %D%/man/sandtrace-stream.1.scd \
-	%D%/man/sandtrace-trace.5.scd %D%/man/sandtrace-verify.1.scd
+MAN_SOURCES = %D%/man/sandtrace.1.scd %D%/man/sandtrace-runtime.8.scd %D%/man/sandtrace.yaml.5.scd \
+	%D%/man/sandtrace-policy.5.scd %D%/man/sandtrace-trace.5.scd \
+	%D%/man/sandtrace-approve.1.scd \
+	%D%/man/sandtrace-completion.1.scd \
+	%D%/man/sandtrace-demo.1.scd \
+	%D%/man/sandtrace-deny.1.scd \
+	%D%/man/sandtrace-doctor.1.scd \
+	%D%/man/sandtrace-install.1.scd \
+	%D%/man/sandtrace-keygen.1.scd \
+	%D%/man/sandtrace-kill.1.scd \
+	%D%/man/sandtrace-pause.1.scd \
+	%D%/man/sandtrace-pending.1.scd \
+	%D%/man/sandtrace-policy.1.scd \
+	%D%/man/sandtrace-ps.1.scd \
+	%D%/man/sandtrace-reload.1.scd \
+	%D%/man/sandtrace-report.1.scd \
+	%D%/man/sandtrace-resume.1.scd \
+	%D%/man/sandtrace-run.1.scd \
+	%D%/man/sandtrace-stream.1.scd \
+	%D%/man/sandtrace-verify.1.scd \
+	%D%/man/sandtrace-version.1.scd \
+	%D%/man/sandtrace-watch.1.scd
 dist_man_MANS += $(MAN_SOURCES:.scd=)
 EXTRA_DIST += $(MAN_SOURCES)
 MAINTAINERCLEANFILES += $(MAN_SOURCES:.scd=)

@@ -35,6 +35,7 @@ BATS_TESTS += %D%/bats/completion.bats %D%/bats/quickstart.bats
 # Builds the whole tree once more: CI leaves it out where it builds the tree in yet another way.
 BUILD_BATS_TESTS = %D%/bats/build.bats
 ENGINE_BATS_TESTS += \
+	%D%/bats/cli.bats \
 	%D%/bats/contrib.bats \
 	%D%/bats/doctor.bats \
 	%D%/bats/install.bats \

@@ -17,6 +17,7 @@ struct st_opt {
     char letter;      /* 0: none */
     const char *arg;  /* NULL: a flag */
     const char *help;
+    bool detail; /* of another option: the help only names it, the man page tells */
 };
 
 #define ST_OPT_END                                                                                           \

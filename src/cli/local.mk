@@ -88,7 +88,7 @@ sandtrace_SOURCES = \
 	%D%/run_who.c %D%/run_who.h \
 	%D%/run_exit.h \
 	%D%/verb_run.c \
-	%D%/verb_report.c %D%/report.h %D%/report_data.c %D%/report_tables.c %D%/report_text.c %D%/report_html.c \
+	%D%/verb_report.c %D%/report.h %D%/report_data.c %D%/report_tables.c %D%/report_text.c %D%/report_html.c %D%/report_json.c \
 	%D%/tally.c %D%/tally.h \
 	%D%/verb_stream.c \
 	%D%/verb_verify.c %D%/verify_input.c %D%/verify_input.h %D%/verify_print.c %D%/verify_print.h \

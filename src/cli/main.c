@@ -9,12 +9,12 @@
 
 static void help(FILE *out)
 {
-    fputs("usage: sandtrace VERB [options] [arguments]\n\n"
+    fputs("usage: sandtrace VERB [options] [arguments]\n"
           "Watch containers from the host, hold what leaves their scope, prove what happened.\n\n",
           out);
     for (const struct st_verb *const *v = st_verbs(); *v; v++)
         fprintf(out, "  %-12s %s\n", (*v)->name, (*v)->summary);
-    fputs("\nsandtrace VERB --help tells more; man sandtrace has it all.\n", out);
+    fputs("sandtrace VERB --help tells more; man sandtrace has it all.\n", out);
 }
 
 static const struct st_verb *find_verb(const char *name)

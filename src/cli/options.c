@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#define WIDTH 96
+
 static const struct st_opt common[] = {
-    {"config", 0, "FILE", "configuration file (default: SANDTRACE_CONFIG, else the installed one)"},
+    {"config", 0, "FILE", "configuration file (else SANDTRACE_CONFIG, else the installed one)"},
     {"json", 0, NULL, "machine-readable output, one JSON object a line"},
     {"help", 'h', NULL, "this text"},
     ST_OPT_END,
@@ -64,6 +66,8 @@ static void print_options(const struct st_opt *opts)
     for (; opts && opts->name; opts++) {
         char left[64];
 
+        if (opts->detail)
+            continue;
         snprintf(left, sizeof(left), "%c%c%s --%s%s%s", opts->letter ? '-' : ' ',
                  opts->letter ? opts->letter : ' ', opts->letter ? "," : " ", opts->name,
                  opts->arg ? " " : "", opts->arg ? opts->arg : "");
@@ -71,11 +75,30 @@ static void print_options(const struct st_opt *opts)
     }
 }
 
+/* Those that say more of another one, by name, in lines that fit a screen. */
+static void print_details(const struct st_verb *verb)
+{
+    int at = 0;
+
+    for (const struct st_opt *o = verb->opts; o && o->name; o++) {
+        int len = (int)(strlen(o->name) + (o->arg ? strlen(o->arg) + 1 : 0)) + 3;
+
+        if (!o->detail)
+            continue;
+        if (at == 0 || at + len > WIDTH)
+            at = printf("%s%5s", at ? "\n" : "", "");
+        at += printf(" --%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+    }
+    if (at)
+        printf("\n%6s%-26s these say more of the others; man sandtrace-%s has them\n", "", "", verb->name);
+}
+
 void st_cli_help(const struct st_verb *verb)
 {
-    printf("usage: sandtrace %s [options] %s\n\n%s\n\n", verb->name, verb->args ? verb->args : "",
-           verb->summary);
+    printf("usage: sandtrace %s [options]%s%s\n\n%s\n\n", verb->name, verb->args ? " " : "",
+           verb->args ? verb->args : "", verb->summary);
     print_options(verb->opts);
+    print_details(verb);
     print_options(common);
     if (verb->example)
         printf("\nexample:\n  %s\n", verb->example);

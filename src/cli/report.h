@@ -1,7 +1,7 @@
 /* report: what a trace says, added up: who talked to whom, what was written, what was refused.
  *
- * report_data.c adds up, report_tables.c makes tables of it, report_text.c and report_html.c write those.
- * Memory is bounded, whatever the trace holds. */
+ * report_data.c adds up, report_tables.c makes tables of it, report_text.c, report_html.c and report_json.c
+ * write those. Memory is bounded, whatever the trace holds. */
 #pragma once
 
 #include "audit/decode.h"
@@ -82,3 +82,4 @@ void st_report_headline(const struct st_report *r, struct st_buf *out);
 void st_report_text(const struct st_report *r, bool color, struct st_buf *out);
 void st_report_markdown(const struct st_report *r, struct st_buf *out);
 void st_report_html(const struct st_report *r, struct st_buf *out);
+void st_report_json(const struct st_report *r, struct st_buf *out);

@@ -18,9 +18,9 @@ enum { OPT_DRY_RUN, OPT_UNINSTALL, OPT_FILE, OPT_HOOKS, OPT_RUNTIME };
 static const struct st_opt options[] = {
     {"dry-run", 'n', NULL, "only show the change"},
     {"uninstall", 0, NULL, "undo it"},
-    {"file", 0, "PATH", "the engine's file (podman --hooks: directory), where it is not the usual one"},
+    {"file", 0, "PATH", "the engine's file (podman --hooks: directory), if unusual"},
     {"hooks", 0, NULL, "podman: watch every container by hooks, under whichever runtime"},
-    {"runtime", 0, "PATH", "the sandtrace-runtime to name (default: the one beside this program)"},
+    {"runtime", 0, "PATH", "the sandtrace-runtime to name (else the one beside this program)"},
     ST_OPT_END,
 };
 

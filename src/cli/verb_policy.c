@@ -19,7 +19,7 @@
 enum { OPT_TRACE = ST_EVENT_WORDS, OPT_EXPECT, OPT_ALL, OPT_STRICT, OPT_CONTAINER };
 
 static const struct st_opt options[] = {
-#define ROW(word, name, arg, help, with) {name, 0, arg, help},
+#define ROW(word, name, arg, help, with) {name, 0, arg, help, (with) != 0},
     ST_EVENT_WORD_TABLE(ROW)
 #undef ROW
         {"trace", 0, "TRACE", "test, diff: the events of a trace"},

@@ -16,7 +16,7 @@ enum { OPT_FORMAT, OPT_OUTPUT, OPT_TOP, OPT_KEY };
 
 static const struct st_opt options[] = {
     {"format", 0, "text|markdown|html", "what to write (default: text)"},
-    {"output", 'o', "FILE", "where to (default: standard output; .html and .md choose the format)"},
+    {"output", 'o', "FILE", "where to (else standard output; .html and .md choose the format)"},
     {"top", 0, "N", "rows of each table (default: 20)"},
     {"key", 0, "PUB", "trust this public key only"},
     ST_OPT_END,
@@ -107,7 +107,9 @@ static int write_report(const struct request *r, const struct st_report *report)
 
     if (format < 0)
         format = !r->output ? 0 : ends_in(r->output, ".html") ? 2 : ends_in(r->output, ".md") ? 1 : 0;
-    if (format == 2)
+    if (r->cli->json)
+        st_report_json(report, &text);
+    else if (format == 2)
         st_report_html(report, &text);
     else if (format == 1)
         st_report_markdown(report, &text);

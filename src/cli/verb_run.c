@@ -169,8 +169,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 const struct st_verb st_verb_run = {
     .name = "run",
     .args = "[--] COMMAND…",
-    .summary = "run a command in a container over this machine's own programs, watched; the current folder "
-               "is /workspace",
+    .summary = "run a command in a container of this machine's own programs, watched",
     .example = "sudo sandtrace run -- sh -c 'make && make test'\n  sudo sandtrace run --network user "
                "--policy ci-build npm test",
     .opts = options,

@@ -30,7 +30,7 @@ static const struct st_opt options[] = {
     {"filter-verdict", 0, "WORD,…", "only these outcomes: allow, deny, anomaly, paused, killed"},
     {"filter-tier", 0, "TIER,…", "only this evidence: kernel, derived, polled"},
     {"filter-path", 0, "GLOB", "only what concerns these paths, as in a policy: /etc/**"},
-    {"filter-host", 0, "PATTERN", "only what concerns these hosts or addresses: *.example.com, 10.0.0.0/8"},
+    {"filter-host", 0, "PATTERN", "only these hosts or addresses: *.example.com, 10.0.0.0/8"},
     {"since", 0, "TIME", "not before: 2026-03-26T12:00:00Z, or how long ago: 10m"},
     {"until", 0, "TIME", "not after"},
     {"follow", 'f', NULL, "wait for more, also over a rotation"},

@@ -13,13 +13,12 @@
 enum { OPT_AGAINST, OPT_ATTEMPTS, OPT_KEY, OPT_ALLOW_UNSIGNED, OPT_LIVE, OPT_HEAD };
 
 static const struct st_opt options[] = {
-    {"against", 0, "POLICY",
-     "ask this policy anew about every event; what it forbids must not have happened"},
+    {"against", 0, "POLICY", "ask this policy anew: what it forbids must not have happened"},
     {"attempts", 0, NULL, "with --against: what was refused counts as a violation as well"},
     {"key", 0, "PUB", "trust this public key only (more than once: these keys)"},
     {"allow-unsigned", 0, NULL, "take checkpoints without signature although keys are known"},
     {"live", 0, NULL, "the container may be running: there need be no final checkpoint"},
-    {"head", 0, "HASH", "the trace must hold the record with this hash (sha256:…), known from elsewhere"},
+    {"head", 0, "HASH", "it must hold the record with this hash (sha256:…)"},
     ST_OPT_END,
 };
 

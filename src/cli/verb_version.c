@@ -32,5 +32,6 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 const struct st_verb st_verb_version = {
     .name = "version",
     .summary = "show the version",
+    .example = "sandtrace version --json",
     .run = run,
 };
