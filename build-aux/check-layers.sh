@@ -10,7 +10,7 @@ layer_of() {
     model) echo 1 ;;
     config | oci | policy | audit | respond) echo 2 ;;
     bundle | sensors) echo 3 ;;
-    monitor) echo 4 ;;
+    monitor | desk) echo 4 ;;
     shim | hooks | cli | init) echo 5 ;;
     *) echo "check-layers: unknown folder '$1': give it a layer" >&2; exit 2 ;;
     esac

@@ -21,6 +21,7 @@ include tests/unit/audit.mk
 include tests/unit/policy.mk
 include tests/bench/policy.mk
 include tests/bench/trace.mk
+include tests/bench/desk.mk
 include tests/unit/sensors.mk
 include tests/unit/net.mk
 include tests/unit/netfilter.mk
@@ -38,6 +39,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/cli.bats \
 	%D%/bats/contrib.bats \
 	%D%/bats/doctor.bats \
+	%D%/bats/index.bats \
 	%D%/bats/install.bats \
 	%D%/bats/docs_docker.bats \
 	%D%/bats/docs_podman.bats \

@@ -53,6 +53,12 @@ struct st_lines *st_lines_of_fd(int fd)
     return l;
 }
 
+void st_lines_begin_at(struct st_lines *l, uint64_t offset, uint64_t lines)
+{
+    l->offset = offset;
+    l->number = lines;
+}
+
 void st_lines_free(struct st_lines *l)
 {
     if (!l)

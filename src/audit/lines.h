@@ -29,6 +29,8 @@ typedef ssize_t st_read_fn(void *ctx, void *out, size_t n, struct st_error *err)
 
 struct st_lines *st_lines_new(st_read_fn *read, void *ctx);
 struct st_lines *st_lines_of_fd(int fd); /* borrowed, read from where it stands */
+/* Before anything is read: the first byte is at this offset of its file, after so many lines. */
+void st_lines_begin_at(struct st_lines *l, uint64_t offset, uint64_t lines);
 void st_lines_free(struct st_lines *l);
 void st_lines_freep(struct st_lines **l);
 #define st_auto_lines __attribute__((cleanup(st_lines_freep))) struct st_lines *

@@ -5,6 +5,7 @@ libaudit_a_SOURCES = \
 	%D%/checkpoint.c %D%/checkpoint.h \
 	%D%/decode.c %D%/decode.h \
 	%D%/decode_fields.c %D%/decode_fields.h \
+	%D%/decompress.c %D%/decompress.h \
 	%D%/fold.c %D%/fold.h \
 	%D%/frame.c %D%/frame.h \
 	%D%/lines.c %D%/lines.h \

@@ -105,6 +105,8 @@ static void suspect_from_here(struct st_verifier *v, uint64_t n_issues)
                                   .n_issues = n_issues,
                                   .signed_seq = r->signed_seq};
     st_torn_sum_begin(&v->suspect.sum, v->last.offset);
+    if (v->o.on_doubt)
+        v->o.on_doubt(v->o.ctx, true);
 }
 
 /* Where in the chain does the record stand? */
@@ -195,6 +197,8 @@ static void forgive(struct st_verifier *v, uint64_t line_offset)
     r->torn++;
     r->torn_bytes += line_offset - v->suspect.sum.offset;
     v->suspect.open = false;
+    if (v->o.on_doubt)
+        v->o.on_doubt(v->o.ctx, false);
 }
 
 /* A line taken apart, before it is looked at in its turn. */
@@ -336,6 +340,52 @@ const struct st_verify_report *st_verifier_end(struct st_verifier *v)
         add_issue(v, ST_ISSUE_TRUNCATED, v->link.seq + 1 + v->unread,
                   "the end is missing: the last record is no final checkpoint");
     return r;
+}
+
+void st_verifier_save(const struct st_verifier *v, struct st_verify_place *out)
+{
+    *out = (struct st_verify_place){.report = v->report,
+                                    .link = v->link,
+                                    .unread = v->unread,
+                                    .doubt = v->suspect.open,
+                                    .file = v->file,
+                                    .bytes_before = v->bytes_before};
+    if (!out->doubt)
+        return;
+    out->doubt_link = v->suspect.link;
+    out->doubt_records = v->suspect.records;
+    out->doubt_checkpoints = v->suspect.checkpoints;
+    out->doubt_issues = v->suspect.n_issues;
+    out->doubt_signed_seq = v->suspect.signed_seq;
+    out->doubt_offset = v->suspect.sum.offset;
+}
+
+struct st_verifier *st_verifier_resume(const struct st_verify_options *o, const struct st_verify_place *place)
+{
+    struct st_verifier *v = st_verifier_new(o);
+
+    v->report = place->report;
+    memset(v->report.issues, 0, sizeof(v->report.issues));
+    v->link = place->link;
+    v->unread = place->unread;
+    v->file = place->file;
+    v->bytes_before = place->bytes_before;
+    if (!place->doubt)
+        return v;
+    v->suspect = (struct suspect){.open = true,
+                                  .link = place->doubt_link,
+                                  .records = place->doubt_records,
+                                  .checkpoints = place->doubt_checkpoints,
+                                  .n_issues = place->doubt_issues,
+                                  .signed_seq = place->doubt_signed_seq};
+    st_torn_sum_begin(&v->suspect.sum, place->doubt_offset);
+    return v;
+}
+
+void st_verifier_show_again(struct st_verifier *v, const struct st_line *line)
+{
+    if (v->suspect.open)
+        st_torn_sum_add(&v->suspect.sum, line);
 }
 
 const struct st_verify_report *st_verifier_report(const struct st_verifier *v)

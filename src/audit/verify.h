@@ -63,6 +63,9 @@ struct st_verify_options {
     bool writing;        /* a writer has the trace now: the last line may be unfinished */
     /* Called for each record that could be read, whether or not it fits; may be NULL. */
     void (*on_record)(void *ctx, const struct st_frame *f, const struct st_line *line);
+    /* Called before the first record of a stretch that may yet be explained as torn, and when it was: what
+     * came since is then no part of the trace. May be NULL. */
+    void (*on_doubt)(void *ctx, bool begins);
     void *ctx;
 };
 
@@ -85,6 +88,28 @@ void st_verifier_next_file(struct st_verifier *v);
 
 /* The trace is at its end. */
 const struct st_verify_report *st_verifier_end(struct st_verifier *v);
+
+/* ---- going on another time ---- */
+
+/* Where a verifier stands, in plain numbers. */
+struct st_verify_place {
+    struct st_verify_report report; /* its issues but for their number are not taken up again */
+    struct st_link link;
+    uint64_t unread;
+    bool doubt; /* a stretch began that may yet be explained as torn: */
+    struct st_link doubt_link;
+    uint64_t doubt_records, doubt_checkpoints, doubt_issues, doubt_signed_seq, doubt_offset;
+    unsigned file;
+    uint64_t bytes_before;
+};
+
+void st_verifier_save(const struct st_verifier *v, struct st_verify_place *out);
+
+/* A verifier that stands there. Where there is doubt, it has to be shown again what is between doubt_offset
+ * and the place before it is given anything else. */
+struct st_verifier *st_verifier_resume(const struct st_verify_options *o,
+                                       const struct st_verify_place *place);
+void st_verifier_show_again(struct st_verifier *v, const struct st_line *line);
 
 /* What is known so far. */
 const struct st_verify_report *st_verifier_report(const struct st_verifier *v);

@@ -1,12 +1,12 @@
 /* input: see input.h. */
 #include "cli/input.h"
 
+#include "audit/decompress.h"
 #include "audit/rotated.h"
 #include "audit/verify.h"
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "cli/decompress.h"
 
 #include <fcntl.h>
 #include <string.h>

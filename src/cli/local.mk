@@ -5,7 +5,6 @@ sandtrace_SOURCES = \
 	%D%/cli.h \
 	%D%/control_client.c %D%/control_client.h \
 	%D%/decide.c %D%/decide.h \
-	%D%/decompress.c %D%/decompress.h \
 	%D%/demo.h \
 	%D%/demo_box.c %D%/demo_box.h \
 	%D%/demo_net.c %D%/demo_net.h \
@@ -55,6 +54,7 @@ sandtrace_SOURCES = \
 	%D%/verb_demo.c \
 	%D%/verb_deny.c \
 	%D%/verb_doctor.c \
+	%D%/verb_index.c \
 	%D%/verb_install.c \
 	%D%/verb_keygen.c \
 	%D%/verb_kill.c \
@@ -95,7 +95,7 @@ sandtrace_SOURCES = \
 	%D%/verb_version.c \
 	%D%/verbs.c %D%/verbs.h
 sandtrace_LDFLAGS = $(AM_LDFLAGS) $(ST_PIE_LDFLAGS)
-sandtrace_CPPFLAGS = $(AM_CPPFLAGS) $(NETTLE_CFLAGS) $(SODIUM_CFLAGS)
+sandtrace_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(NETTLE_CFLAGS) $(SODIUM_CFLAGS)
 # What doctor tries is what monitors do: with their code.
-sandtrace_LDADD = libconfig.a libmonitor.a libbundle.a libsensors.a libsensorsnf.a libsensorsnet.a librespond.a liboci.a \
-	libpolicy.a $(POLICY_LIBS) $(AUDIT_LIBS) $(NETFILTER_LIBS)
+sandtrace_LDADD = libdesk.a libconfig.a libmonitor.a libbundle.a libsensors.a libsensorsnf.a libsensorsnet.a librespond.a liboci.a \
+	libpolicy.a $(POLICY_LIBS) $(AUDIT_LIBS) $(NETFILTER_LIBS) $(SQLITE_LIBS)

@@ -51,6 +51,7 @@ static const struct key keys[] = {
     {"monitor", PATH, AT(monitor), ST_LIBEXECDIR "/sandtrace-monitor", NULL, NULL},
     {"state_dir", PATH, AT(state_dir), ST_RUNDIR, NULL, "SANDTRACE_STATE_DIR"},
     {"log_dir", PATH, AT(log_dir), ST_LOGDIR, NULL, "SANDTRACE_LOG_DIR"},
+    {"events_db", PATH, AT(events_db), ST_LIBDIR "/events.db", NULL, "SANDTRACE_DB"},
     {"policy_dirs", DIRS, AT(policy_dirs), ST_SYSCONFDIR "/policies:" ST_DATADIR "/policies", NULL,
      "SANDTRACE_POLICY_DIR"},
     {"key_dir", PATH, AT(key_dir), ST_SYSCONFDIR "/keys", NULL, "SANDTRACE_KEY_DIR"},

@@ -32,6 +32,7 @@ struct st_config {
     char *runtime; /* path or name of the real runtime; NULL: look for runc, then crun */
     char *hook, *monitor;
     char *state_dir, *log_dir, *key_dir;
+    char *events_db;      /* the index of the review desk */
     char **policy_dirs;   /* searched in order; NULL-terminated, never empty */
     char *default_policy; /* a name, or an absolute path */
     char *control_group;  /* name or number; NULL: only root */

@@ -73,6 +73,7 @@ static void an_empty_file_gives_the_defaults(void **state)
         assert_string_equal(c->monitor, ST_LIBEXECDIR "/sandtrace-monitor");
         assert_string_equal(c->state_dir, ST_RUNDIR);
         assert_string_equal(c->log_dir, ST_LOGDIR);
+        assert_string_equal(c->events_db, ST_LIBDIR "/events.db");
         assert_string_equal(c->key_dir, ST_SYSCONFDIR "/keys");
         assert_string_equal(c->policy_dirs[0], ST_SYSCONFDIR "/policies");
         assert_string_equal(c->policy_dirs[1], ST_DATADIR "/policies");
@@ -150,38 +151,14 @@ static void every_key_is_taken(void **state)
 
 static void example_and_manual_name_every_key(void **state)
 {
-    static const char *const names[] = {"runtime",
-                                        "hook",
-                                        "monitor",
-                                        "state_dir",
-                                        "log_dir",
-                                        "policy_dirs",
-                                        "key_dir",
-                                        "default_policy",
-                                        "policy_paths",
-                                        "policy_from_env",
-                                        "allow_disable",
-                                        "allow_unsigned",
-                                        "control_group",
-                                        "on_worker_failure",
-                                        "worker_grace",
-                                        "freezer",
-                                        "pod_sandbox",
-                                        "hook_timeout",
-                                        "on_trace_failure",
-                                        "trace_rotate",
-                                        "sinks",
-                                        "network",
-                                        "resolvers",
-                                        "inner_names",
-                                        "host_network",
-                                        "net_admin",
-                                        "dead_man_switch",
-                                        "host_pid",
-                                        "cgroup_write",
-                                        "engine_socket",
-                                        "host_devices",
-                                        "process_events"};
+    static const char *const names[] = {
+        "runtime",         "hook",          "monitor",         "state_dir",      "log_dir",
+        "events_db",       "policy_dirs",   "key_dir",         "default_policy", "policy_paths",
+        "policy_from_env", "allow_disable", "allow_unsigned",  "control_group",  "on_worker_failure",
+        "worker_grace",    "freezer",       "pod_sandbox",     "hook_timeout",   "on_trace_failure",
+        "trace_rotate",    "sinks",         "network",         "resolvers",      "inner_names",
+        "host_network",    "net_admin",     "dead_man_switch", "host_pid",       "cgroup_write",
+        "engine_socket",   "host_devices",  "process_events"};
     const char *srcdir = getenv("ST_SRCDIR");
     st_auto_free char *path = st_xasprintf("%s/contrib/sandtrace.yaml", srcdir ? srcdir : ".");
     st_auto_free char *manual = st_xasprintf("%s/docs/man/sandtrace.yaml.5.scd", srcdir ? srcdir : ".");

@@ -1,6 +1,6 @@
 /* decompress: see decompress.h. A feeder hands the bytes to the tool, so that a pipe whose beginning was
  * looked at is no different from a file. */
-#include "cli/decompress.h"
+#include "audit/decompress.h"
 
 #include "base/cleanup.h"
 #include "base/io.h"

@@ -1,0 +1,21 @@
+/* counts: how many events there are of each kind, severity and outcome, gathered for a batch and then added
+ * up. */
+#pragma once
+
+#include "desk/db.h"
+#include "desk/extract.h"
+
+struct st_counts;
+
+int st_counts_new(struct st_db *db, struct st_counts **out, struct st_error *err);
+void st_counts_free(struct st_counts *t);
+void st_counts_freep(struct st_counts **t);
+#define st_auto_counts __attribute__((cleanup(st_counts_freep))) struct st_counts *
+
+int st_counts_add(struct st_counts *t, const struct st_extract *x, struct st_error *err);
+
+/* Writes the counts. Before each commit. */
+int st_counts_flush(struct st_counts *t, struct st_error *err);
+
+/* What is gathered was rolled back. */
+void st_counts_forget(struct st_counts *t);

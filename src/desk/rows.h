@@ -1,0 +1,36 @@
+/* rows: events into the database, a batch in a transaction. What is in a batch is there whole, with how far
+ * its trace was read, or not at all: whoever is killed goes on exactly there. */
+#pragma once
+
+#include "audit/frame.h"
+#include "desk/db.h"
+#include "desk/trace_row.h"
+
+struct st_rows;
+
+int st_rows_new(struct st_db *db, struct st_rows **out, struct st_error *err);
+void st_rows_free(struct st_rows *r);
+void st_rows_freep(struct st_rows **r);
+#define st_auto_rows __attribute__((cleanup(st_rows_freep))) struct st_rows *
+
+/* A batch is begun by the first of these that finds none. */
+int st_rows_add(struct st_rows *r, int64_t trace, bool broken, const struct st_frame *f,
+                struct st_error *err);
+
+/* The id that the next event will have. */
+int st_rows_next_id(struct st_rows *r, int64_t *out, struct st_error *err);
+
+/* Takes the events of a trace out again, from this id on. */
+int st_rows_drop(struct st_rows *r, int64_t trace, int64_t from_id, struct st_error *err);
+
+/* The issues of the report from number `from` on; those from `keep` on that were there are taken out first.
+ */
+int st_rows_issues(struct st_rows *r, int64_t trace, const struct st_verify_report *report, uint64_t keep,
+                   struct st_error *err);
+
+/* Events in the open batch. */
+unsigned st_rows_pending(const struct st_rows *r);
+
+int st_rows_begin(struct st_rows *r, struct st_error *err);
+int st_rows_commit(struct st_rows *r, struct st_error *err);
+void st_rows_rollback(struct st_rows *r);
