@@ -63,12 +63,9 @@ static void note_overflow(struct st_files *f)
     st_pipeline_note(f->pipeline, ST_EV_SENSOR, ST_TIER_KERNEL, json, sizeof(json) - 1, true, &err);
 }
 
-/* A runtime that enters as a copy of itself in memory: another one each time, known by its content, once.
- * What has run a program in the container never is one, whatever it runs next. */
+/* A runtime that enters as a copy of itself in memory: another one each time, known by its content, once. */
 static bool runs_copy(struct st_files *f, pid_t leader, const struct stat *program)
 {
-    if (!f->processes || st_processes_has_run(f->processes, leader))
-        return false;
     if (f->entrant.pid != leader || f->entrant.ino != program->st_ino)
         f->entrant = (struct st_files_entrant){
             leader, program->st_ino,
@@ -76,13 +73,17 @@ static bool runs_copy(struct st_files *f, pid_t leader, const struct stat *progr
     return f->entrant.runtime;
 }
 
-/* The program of the process, by its identity; names can be chosen. */
+/* The program of the process, by its identity; names can be chosen. What has run a program in the container
+ * never is the runtime, whatever it runs next: its program may lie where the container can run it, with
+ * anything loaded into it. Where the kernel tells nothing of that, content is not believed. */
 static bool runs_runtime(struct st_files *f, pid_t leader)
 {
     struct stat sb;
 
-    return st_program_stat(leader, &sb) &&
-           ((sb.st_dev == f->runtime_dev && sb.st_ino == f->runtime_ino) || runs_copy(f, leader, &sb));
+    if (st_processes_has_run(f->processes, leader) || !st_program_stat(leader, &sb))
+        return false;
+    return (sb.st_dev == f->runtime_dev && sb.st_ino == f->runtime_ino) ||
+           (f->processes && f->processes->streaming && runs_copy(f, leader, &sb));
 }
 
 /* `runc init`, on its way into the container (create or exec): still the runtime's program, and started from

@@ -293,6 +293,13 @@ static const struct st_process_facts *find_caller(struct st_mutations *m, const 
     return st_process_read(tid, &m->members, &m->room) ? &m->room.facts : NULL;
 }
 
+/* Also where its first program has become the runtime's own, before anything was asked. */
+static void end_setup(const struct st_mutations *m, struct st_filter *f)
+{
+    if (f->setup && f->pid && st_processes_has_run(m->processes, f->pid))
+        f->setup = false;
+}
+
 static bool take(void *ctx, struct st_filter *f, const struct seccomp_notif *asked)
 {
     struct st_mutations *m = ctx;
@@ -301,6 +308,7 @@ static bool take(void *ctx, struct st_filter *f, const struct seccomp_notif *ask
 
     bool sets_up;
 
+    end_setup(m, f);
     if (st_fork_take(&q))
         return !m->resting;
     sets_up = st_filter_sets_up_by(f, (pid_t)asked->pid);

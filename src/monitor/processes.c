@@ -146,8 +146,8 @@ bool st_processes_has_run(struct st_processes *p, pid_t pid)
 {
     struct st_tree_facts f;
 
-    if (!p->streaming || !p->tree)
-        return true;
+    if (!p || !p->streaming || !p->tree)
+        return false;
     do
         st_processes_settle(p);
     while (p->more);

@@ -49,8 +49,8 @@ void st_processes_settle(struct st_processes *p);
 /* A process is about to run a file, if it is let: what it runs is known by name when it is gone already. */
 void st_processes_will_run(struct st_processes *p, pid_t pid, uint64_t ino, struct st_str path);
 
-/* Was it seen to run a program in the container, or may it have been? Else it may be a runtime on its way in.
- */
+/* Was it seen to run a program in the container, or may that have been lost? Then it is no runtime on its way
+ * in, whatever it runs now. false where the kernel tells nothing (streaming). p may be NULL. */
 bool st_processes_has_run(struct st_processes *p, pid_t pid);
 
 /* How the first process ended, as waitpid has it. false: it is not told. For kernels that show that to nobody

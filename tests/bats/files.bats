@@ -288,6 +288,33 @@ END
     done
 }
 
+# with_machines_programs NAME: the runtime's own among them.
+with_machines_programs() {
+    edit_config "$(bundle_of "$1")" '.mounts += [["/usr", "/usr"], ["/usr/lib", "/lib"], ["/usr/lib64", "/lib64"] |
+        {source: .[0], destination: .[1], type: "bind", options: ["rbind", "ro"]}]'
+}
+
+@test "who came in by exec and becomes the runtime's own program makes nothing either, where there is no floor" {
+    configure default_policy bare
+    furnished runc box
+    with_machines_programs box
+    start_by runc box sleep 1000
+    exec_by runc box sh -c "exec $(command -v runc) --log /etc/made list" >"$NOTES/said" 2>&1 || true
+    [ ! -e "$(bundle_of box)/rootfs/etc/made" ] || fail "$(cat "$NOTES/said")"
+    trace_has "$(id_of box)" '.payload.path == "/etc/made" and .payload.blocked and (.payload.process.exe | endswith("/runc"))'
+}
+
+@test "who came in by exec and becomes the runtime's own program is still the container" {
+    furnished runc box
+    with_machines_programs box
+    mkdir "$(workspace_of runc box)/odd"
+    ln -s /etc/shadow "$(workspace_of runc box)/odd/config.json"
+    start_by runc box sleep 1000
+    exec_by runc box sh -c "exec $(command -v runc) run --bundle /workspace/odd x" >"$NOTES/said" 2>&1 || true
+    contains "$NOTES/said" "operation not permitted" || fail "$(cat "$NOTES/said")"
+    trace_has "$(id_of box)" '.payload.path == "/etc/shadow" and .payload.blocked and (.payload.process.exe | endswith("/runc"))'
+}
+
 @test "what would get around it all is refused by every engine" {
     for engine in runc docker podman; do
         furnished "$engine" box
