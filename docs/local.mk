@@ -9,6 +9,7 @@ MAN_SOURCES = %D%/man/sandtrace.1.scd %D%/man/sandtrace-runtime.8.scd %D%/man/sa
 	%D%/man/sandtrace-demo.1.scd \
 	%D%/man/sandtrace-deny.1.scd \
 	%D%/man/sandtrace-doctor.1.scd \
+	%D%/man/sandtrace-index.1.scd \
 	%D%/man/sandtrace-install.1.scd \
 	%D%/man/sandtrace-keygen.1.scd \
 	%D%/man/sandtrace-kill.1.scd \

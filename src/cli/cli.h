@@ -38,6 +38,7 @@ struct st_verb {
     const char *summary;
     const char *example;
     const struct st_opt *opts;
+    bool rare;          /* the help only names it */
     bool takes_command; /* the first argument is a command: what follows belongs to it, options too */
     /* argv[0] is the verb; returns an exit code. */
     int (*run)(struct st_cli *cli, const struct st_verb *self, int argc, char **argv);

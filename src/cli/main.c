@@ -13,8 +13,13 @@ static void help(FILE *out)
           "Watch containers from the host, hold what leaves their scope, prove what happened.\n\n",
           out);
     for (const struct st_verb *const *v = st_verbs(); *v; v++)
-        fprintf(out, "  %-12s %s\n", (*v)->name, (*v)->summary);
-    fputs("sandtrace VERB --help tells more; man sandtrace has it all.\n", out);
+        if (!(*v)->rare)
+            fprintf(out, "  %-12s %s\n", (*v)->name, (*v)->summary);
+    fputs("also:", out);
+    for (const struct st_verb *const *v = st_verbs(); *v; v++)
+        if ((*v)->rare)
+            fprintf(out, " %s", (*v)->name);
+    fputs("; sandtrace VERB --help tells more, man sandtrace has it all.\n", out);
 }
 
 static const struct st_verb *find_verb(const char *name)

@@ -85,12 +85,14 @@ static void print_details(const struct st_verb *verb)
 
         if (!o->detail)
             continue;
-        if (at == 0 || at + len > WIDTH)
-            at = printf("%s%5s", at ? "\n" : "", "");
+        if (at == 0)
+            at = printf("%6sand these, in man sandtrace-%s:", "", verb->name);
+        else if (at + len > WIDTH)
+            at = printf("\n%5s", "") - 1;
         at += printf(" --%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
     }
     if (at)
-        printf("\n%6s%-26s these say more of the others; man sandtrace-%s has them\n", "", "", verb->name);
+        putchar('\n');
 }
 
 void st_cli_help(const struct st_verb *verb)

@@ -309,6 +309,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 
 const struct st_verb st_verb_completion = {
     .name = "completion",
+    .rare = true,
     .args = "bash|zsh|fish",
     .summary = "print a shell's completion script",
     .example = "sandtrace completion bash > /etc/bash_completion.d/sandtrace",

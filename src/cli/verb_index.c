@@ -16,7 +16,7 @@ enum { OPT_DB, OPT_FOLLOW, OPT_REBUILD };
 static const struct st_opt options[] = {
     {"db", 0, "FILE", "the database (default: events_db of the configuration)"},
     {"follow", 'f', NULL, "go on as containers run, until it is interrupted"},
-    {"rebuild", 0, NULL, "begin with an empty database: everything is read from the traces again"},
+    {"rebuild", 0, NULL, "begin anew: everything is read from the traces again"},
     ST_OPT_END,
 };
 

@@ -65,6 +65,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 
 const struct st_verb st_verb_keygen = {
     .name = "keygen",
+    .rare = true,
     .summary = "make the key that signs the traces of this host",
     .example = "sandtrace keygen --key-dir /etc/sandtrace/keys",
     .opts = options,

@@ -31,6 +31,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 
 const struct st_verb st_verb_version = {
     .name = "version",
+    .rare = true,
     .summary = "show the version",
     .example = "sandtrace version --json",
     .run = run,

@@ -117,7 +117,7 @@ zsh_line_after() {
 
 @test "the man page and the help name the same verbs" {
     run -0 "$ST_BUILDDIR/sandtrace" --help
-    verbs=$(awk '/^  [a-z]/ { print $1 }' <<<"$output" | sort)
+    verbs=$(awk '/^  [a-z]/ { print $1 } /^also:/ { sub(/;.*/, ""); for (i = 2; i <= NF; i++) print $i }' <<<"$output" | sort)
     [ -n "$verbs" ]
     described=$(sed -n '/^# VERBS/,/^# OPTIONS/s/^\*\([a-z]*\)\*.*/\1/p' "$ST_SRCDIR/docs/man/sandtrace.1.scd" | sort)
     [ "$verbs" = "$described" ]
