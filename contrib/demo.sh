@@ -1,5 +1,5 @@
 #!/bin/bash
-# demo: a container under watch, its watcher killed, its trace proved. contrib/quickstart.sh demo runs it.
+# demo: an agent stopped in the act, a watcher killed, a trace proved. contrib/quickstart.sh demo runs it.
 #
 #   contrib/demo.sh PREFIX [LOG]        as root; PREFIX is where sandtrace was installed
 #
@@ -19,7 +19,7 @@ home=$(mktemp -d /tmp/st-demo.XXXXXX)
 cleanup() {
     local id
     cd "$home"
-    for id in agent-1 agent-2 agent-3; do
+    for id in agent-1 agent-2; do
         "$runtime" --root runc delete --force "$id" >>"$log" 2>&1 || true
     done
     cd /
@@ -112,9 +112,16 @@ END
 
 # ---- the story ----------------------------------------------------------------------------------------
 
+an_agent_is_stopped() {
+    say "A. An agent is stopped in the act, in a container that needs neither engine nor image (sandtrace demo):"
+    rm -f "$kept"/escape.*
+    printf '\n    $ sandtrace demo escape --keep %s\n' "$kept"
+    "$sandtrace" demo escape --keep "$kept" || fail "not all was shown"
+}
+
 a_container_comes_and_goes() {
     local id=agent-1 status=0
-    say "1. A container runs through sandtrace-runtime as it would through runc: same output, same exit code."
+    say "B. A container runs through sandtrace-runtime as it would through runc: same output, same exit code."
     bundle one 'echo "hello from process $$"; busybox id -u >/workspace/uid; exit 7'
     show "$runtime" --root runc run --bundle one "$id" || status=$?
     [ "$status" = 7 ] || fail "exit code $status instead of 7"
@@ -125,37 +132,12 @@ a_container_comes_and_goes() {
     show "$sandtrace" verify "$(trace_of "$id")" || fail "the trace is not valid"
 }
 
-is_held() { "$sandtrace" pending "$1" 2>/dev/null | grep -q /etc/shadow; }
-
-an_operation_is_held() {
-    local id=agent-2 pause
-    say "2. Under the policy agent-default a container wants to read /etc/shadow. The operation is held, the container frozen:"
-    bundle two 'busybox cat /etc/shadow >/workspace/copy 2>/workspace/error; echo "cat said $?" >/workspace/result; exec busybox sleep 1000' \
-        '"annotations": {"io.sandtrace.policy": "agent-default"}'
-    echo 'root:*:1:0:99999:7:::' >two/rootfs/etc/shadow
-    "$runtime" --root runc run --detach --bundle two "$id" </dev/null >>"$log" 2>&1 || fail "it did not start; see $log"
-    until_true is_held "$id" || fail "nothing was held"
-    show "$sandtrace" pending "$id"
-    [ ! -s two/rootfs/workspace/copy ] || fail "it was read before anybody decided"
-
-    say "   A person decides, and the container goes on as if nothing had been:"
-    pause=$("$sandtrace" pending --json "$id" | grep -o 'pau_[0-9a-f]*' | head -n 1)
-    show "$sandtrace" approve "$pause" --reason once
-    until_true test -s two/rootfs/workspace/result || fail "it did not go on"
-    show cat two/rootfs/workspace/result two/rootfs/workspace/copy
-    grep -q '^root:' two/rootfs/workspace/copy || fail "it was approved and still not read"
-    "$runtime" --root runc kill "$id" KILL
-    until_true is_sealed "$id" || fail "its trace was not sealed"
-    show "$sandtrace" stream --filter-type security_pause,security_resume "$(trace_of "$id")"
-    show "$sandtrace" verify "$(trace_of "$id")" || fail "the trace is not valid"
-}
-
 the_watcher_dies() {
-    local id=agent-3 state pid warden worker frozen
-    say "3. Beside each container lives a monitor: a warden and its worker."
-    bundle three 'echo started >/workspace/started; exec busybox sleep 1000'
-    "$runtime" --root runc run --detach --bundle three "$id" </dev/null >>"$log" 2>&1 || fail "it did not start; see $log"
-    until_true test -s "three/rootfs/workspace/started" || fail "the container does not run"
+    local id=agent-2 state pid warden worker frozen
+    say "C. Beside each container lives a monitor: a warden and its worker."
+    bundle two 'echo started >/workspace/started; exec busybox sleep 1000'
+    "$runtime" --root runc run --detach --bundle two "$id" </dev/null >>"$log" 2>&1 || fail "it did not start; see $log"
+    until_true test -s "two/rootfs/workspace/started" || fail "the container does not run"
     state=$(cat "run/$id/state.json")
     pid=$(member pid <<<"$state")
     warden=$(member warden <<<"$state")
@@ -175,9 +157,9 @@ the_watcher_dies() {
 }
 
 the_trace_is_forged() {
-    local id=agent-3 forged status=0
+    local id=agent-2 forged status=0
     forged=forged.jsonl
-    say "4. Someone changes one word of the trace: who killed the watcher."
+    say "D. Someone changes one word of the trace: who killed the watcher."
     sed 's/killed by signal 9/exited by itself!/' "$(trace_of "$id")" >"$forged"
     ! cmp -s "$(trace_of "$id")" "$forged" || fail "nothing was forged"
     show "$sandtrace" verify "$forged" || status=$?
@@ -194,8 +176,8 @@ log=$(readlink -f "$log")
 kept=$(readlink -m "$kept")
 cd "$home"
 configure
+an_agent_is_stopped
 a_container_comes_and_goes
-an_operation_is_held
 the_watcher_dies
 the_trace_is_forged
 cp log/*.jsonl "$kept/"

@@ -1,6 +1,10 @@
 # Documents that are read as they are, with the configuration's example.
 dist_doc_DATA = README.md NEWS.md contrib/sandtrace.yaml %D%/architecture.md %D%/control.md %D%/errors.md %D%/floor.md %D%/getting-started.md %D%/integration-docker.md %D%/integration-kubernetes.md %D%/integration-podman.md %D%/network.md %D%/operations.md %D%/policy.md %D%/processes.md %D%/review-desk.md %D%/sandbox_security.md %D%/syscalls.md %D%/threat-model.md
 
+# What the README shows; scripts/take_pictures.sh takes them anew.
+EXTRA_DIST += %D%/pictures/demo.svg %D%/pictures/pause.svg %D%/pictures/report.png %D%/pictures/watch.svg \
+	scripts/take_pictures.sh scripts/terminal_to_svg.py
+
 # Man pages from scdoc sources.
 MAN_SOURCES = %D%/man/sandtrace.1.scd %D%/man/sandtrace-runtime.8.scd %D%/man/sandtrace.yaml.5.scd \
 	%D%/man/sandtrace-policy.5.scd %D%/man/sandtrace-trace.5.scd \

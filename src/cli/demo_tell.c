@@ -115,8 +115,9 @@ void st_demo_tell_pause(struct st_demo_teller *t, const char *container, const s
         st_pause_show_pending(&out, container, pause, text, NULL, t->cli->color);
     } else {
         const char *id = st_json_str(st_json_get(pause, "pause_id"), NULL);
-        st_auto_free char *line =
-            st_xasprintf("SECURITY_PAUSE %s: the operation waits, the container stands still", id ? id : "");
+        bool held = st_json_true(st_json_get(pause, "held"));
+        st_auto_free char *line = st_xasprintf("SECURITY_PAUSE %s: %sthe container stands still", id ? id : "",
+                                               held ? "the operation waits, " : "");
 
         add_row(&out, t->cli->color, "sandtrace", line);
     }
