@@ -212,3 +212,12 @@ void st_jw_kbool(struct st_jw *w, const char *key, bool value)
     st_jw_key(w, key);
     st_jw_bool(w, value);
 }
+
+void st_jw_kstrs(struct st_jw *w, const char *key, const char *const *list, size_t n)
+{
+    st_jw_key(w, key);
+    st_jw_array(w);
+    for (size_t i = 0; i < n && list[i]; i++)
+        st_jw_str(w, list[i]);
+    st_jw_end(w, ']');
+}

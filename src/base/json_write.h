@@ -39,6 +39,10 @@ void st_jw_kstr(struct st_jw *w, const char *key, const char *s);
 void st_jw_kint(struct st_jw *w, const char *key, int64_t n);
 void st_jw_kbool(struct st_jw *w, const char *key, bool value);
 
+/* A list of strings: so many, or as far as a NULL. */
+void st_jw_kstrs(struct st_jw *w, const char *key, const char *const *list, size_t n);
+#define ST_JW_ALL SIZE_MAX
+
 /* One string, quoted and escaped, appended to out. */
 void st_json_quote(struct st_buf *out, const char *s, size_t n);
 

@@ -116,8 +116,8 @@ void st_demo_tell_pause(struct st_demo_teller *t, const char *container, const s
     } else {
         const char *id = st_json_str(st_json_get(pause, "pause_id"), NULL);
         bool held = st_json_true(st_json_get(pause, "held"));
-        st_auto_free char *line = st_xasprintf("SECURITY_PAUSE %s: %sthe container stands still", id ? id : "",
-                                               held ? "the operation waits, " : "");
+        st_auto_free char *line = st_xasprintf("SECURITY_PAUSE %s: %sthe container stands still",
+                                               id ? id : "", held ? "the operation waits, " : "");
 
         add_row(&out, t->cli->color, "sandtrace", line);
     }

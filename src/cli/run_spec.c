@@ -46,15 +46,6 @@ static const char *const masked[] = {"/proc/acpi",          "/proc/asound",
 static const char *const readonly[] = {"/proc/bus",           "/proc/fs", "/proc/irq", "/proc/sys",
                                        "/proc/sysrq-trigger", NULL};
 
-static void write_list(struct st_jw *w, const char *key, const char *const *list)
-{
-    st_jw_key(w, key);
-    st_jw_array(w);
-    for (; *list; list++)
-        st_jw_str(w, *list);
-    st_jw_end(w, ']');
-}
-
 /* ---- process ---- */
 
 static void write_capabilities(struct st_jw *w, bool root)
@@ -64,9 +55,9 @@ static void write_capabilities(struct st_jw *w, bool root)
 
     st_jw_key(w, "capabilities");
     st_jw_object(w);
-    write_list(w, "bounding", list);
-    write_list(w, "effective", list);
-    write_list(w, "permitted", list);
+    st_jw_kstrs(w, "bounding", list, ST_JW_ALL);
+    st_jw_kstrs(w, "effective", list, ST_JW_ALL);
+    st_jw_kstrs(w, "permitted", list, ST_JW_ALL);
     st_jw_end(w, '}');
 }
 
@@ -74,7 +65,7 @@ static void write_process(struct st_jw *w, const struct st_run_spec *s)
 {
     st_jw_key(w, "process");
     st_jw_object(w);
-    write_list(w, "args", s->args);
+    st_jw_kstrs(w, "args", s->args, ST_JW_ALL);
     write_capabilities(w, s->uid == 0);
     if (s->terminal && s->rows && s->columns) {
         st_jw_key(w, "consoleSize");
@@ -84,7 +75,7 @@ static void write_process(struct st_jw *w, const struct st_run_spec *s)
         st_jw_end(w, '}');
     }
     st_jw_kstr(w, "cwd", ST_RUN_WORKSPACE);
-    write_list(w, "env", s->env);
+    st_jw_kstrs(w, "env", s->env, ST_JW_ALL);
     st_jw_kbool(w, "noNewPrivileges", true);
     st_jw_kbool(w, "terminal", s->terminal);
     st_jw_key(w, "user");
@@ -103,7 +94,7 @@ static void write_mount(struct st_jw *w, const char *target, const char *type, c
 {
     st_jw_object(w);
     st_jw_kstr(w, "destination", target);
-    write_list(w, "options", options);
+    st_jw_kstrs(w, "options", options, ST_JW_ALL);
     st_jw_kstr(w, "source", source);
     st_jw_kstr(w, "type", type);
     st_jw_end(w, '}');
@@ -161,14 +152,14 @@ static void write_seccomp(struct st_jw *w)
 
     st_jw_key(w, "seccomp");
     st_jw_object(w);
-    write_list(w, "architectures", architectures);
+    st_jw_kstrs(w, "architectures", architectures, ST_JW_ALL);
     st_jw_kstr(w, "defaultAction", "SCMP_ACT_ALLOW");
     st_jw_key(w, "syscalls");
     st_jw_array(w);
     st_jw_object(w);
     st_jw_kstr(w, "action", "SCMP_ACT_ERRNO");
     st_jw_kint(w, "errnoRet", 1);
-    write_list(w, "names", refused);
+    st_jw_kstrs(w, "names", refused, ST_JW_ALL);
     st_jw_end(w, '}');
     st_jw_end(w, ']');
     st_jw_end(w, '}');
@@ -182,9 +173,9 @@ static void write_linux(struct st_jw *w, const struct st_run_spec *s)
     st_jw_key(w, "linux");
     st_jw_object(w);
     st_jw_kstr(w, "cgroupsPath", group);
-    write_list(w, "maskedPaths", masked);
+    st_jw_kstrs(w, "maskedPaths", masked, ST_JW_ALL);
     write_namespaces(w, s->network);
-    write_list(w, "readonlyPaths", readonly);
+    st_jw_kstrs(w, "readonlyPaths", readonly, ST_JW_ALL);
     st_jw_key(w, "resources");
     st_jw_object(w);
     st_jw_key(w, "devices");

@@ -140,15 +140,6 @@ static int check_capabilities(const struct st_oci_config *config, struct st_erro
 
 /* ---- all of it ---- */
 
-static void write_list(struct st_jw *w, const char *key, const char *const *list, size_t n)
-{
-    st_jw_key(w, key);
-    st_jw_array(w);
-    for (size_t i = 0; i < n; i++)
-        st_jw_str(w, list[i]);
-    st_jw_end(w, ']');
-}
-
 static void write_note(const struct floor *f, bool root, struct st_buf *note)
 {
     struct st_jw w;
@@ -157,12 +148,12 @@ static void write_note(const struct floor *f, bool root, struct st_buf *note)
     st_jw_object(&w);
     if (f->landlock.n)
         st_jw_kint(&w, "abi", f->places.plan->abi);
-    write_list(&w, "guarded", f->guarded, f->n_guarded);
+    st_jw_kstrs(&w, "guarded", f->guarded, f->n_guarded);
     if (f->landlock.n) /* the rules, between the helper's own words */
-        write_list(&w, "landlock", (const char *const *)f->landlock.words + 2, f->landlock.n - 3);
-    write_list(&w, "readonly", (const char *const *)f->readonly, f->n_readonly);
+        st_jw_kstrs(&w, "landlock", (const char *const *)f->landlock.words + 2, f->landlock.n - 3);
+    st_jw_kstrs(&w, "readonly", (const char *const *)f->readonly, f->n_readonly);
     st_jw_kbool(&w, "root", root);
-    write_list(&w, "writable", f->writable, f->n_writable);
+    st_jw_kstrs(&w, "writable", f->writable, f->n_writable);
     st_jw_end(&w, '}');
 }
 

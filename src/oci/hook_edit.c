@@ -20,23 +20,14 @@ static bool is_ours(const struct st_json_node *entry)
            named_as_ours(st_json_first(st_json_get(entry, "args")));
 }
 
-static void write_list(struct st_jw *w, const char *key, const char *const *list)
-{
-    st_jw_key(w, key);
-    st_jw_array(w);
-    for (; *list; list++)
-        st_jw_str(w, *list);
-    st_jw_end(w, ']');
-}
-
 static void write_entry(struct st_buf *out, const struct st_oci_hook *hook)
 {
     struct st_jw w;
 
     st_jw_init(&w, out);
     st_jw_object(&w);
-    write_list(&w, "args", hook->args);
-    write_list(&w, "env", hook->env);
+    st_jw_kstrs(&w, "args", hook->args, ST_JW_ALL);
+    st_jw_kstrs(&w, "env", hook->env, ST_JW_ALL);
     st_jw_kstr(&w, "path", hook->path);
     if (hook->timeout_s)
         st_jw_kint(&w, "timeout", hook->timeout_s);

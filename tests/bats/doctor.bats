@@ -28,6 +28,8 @@ without() {
     setpriv --bounding-set "$(IFS=,; echo "${drop[*]}")" "${@:2}"
 }
 
+no_group_of() { [ -z "$(own_groups "$1")" ]; }
+
 own_groups() { find /sys/fs/cgroup -maxdepth 2 -type d -name "sandtrace-doctor-$1" 2>/dev/null; }
 
 @test "on a machine that runs this suite nothing is missing that stops sandtrace" {
@@ -182,19 +184,25 @@ own_groups() { find /sys/fs/cgroup -maxdepth 2 -type d -name "sandtrace-doctor-$
     [[ $(finding docker detail) == *"parse error"* ]]
 }
 
-@test "interrupted, it leaves no control group behind" {
+@test "interrupted or killed, it leaves no control group behind" {
+    local signal
     printf '#!/bin/sh\ntouch %s\nexec sleep 1000\n' "$BATS_TEST_TMPDIR/asked" >"$BATS_TEST_TMPDIR/runc"
     chmod 0755 "$BATS_TEST_TMPDIR/runc"
     configure runtime "$BATS_TEST_TMPDIR/runc"
-    sandtrace doctor >"$NOTES/doctor.log" 3>&- &
-    pid=$!
-    retry_until exists "$BATS_TEST_TMPDIR/asked"
-    [ -n "$(own_groups "$pid")" ]
-    kill -TERM "$pid"
-    wait "$pid" || code=$?
-    [ "$code" -eq 143 ]
-    [ -z "$(own_groups "$pid")" ]
-    nothing_left_behind
+    for signal in TERM KILL; do
+        rm -f "$BATS_TEST_TMPDIR/asked"
+        sandtrace doctor >"$NOTES/doctor.log" 3>&- &
+        pid=$!
+        retry_until exists "$BATS_TEST_TMPDIR/asked"
+        [ -n "$(own_groups "$pid")" ]
+        kill -"$signal" "$pid"
+        wait "$pid" || code=$?
+        [ "$code" -eq $((128 + $(kill -l "$signal"))) ]
+        # The killed one can't wait for it.
+        [ "$signal" = KILL ] || [ -z "$(own_groups "$pid")" ]
+        retry_until no_group_of "$pid"
+        nothing_left_behind
+    done
 }
 
 @test "--quiet shows only what is not ok; help fits a screen; an argument is bad usage" {

@@ -3,78 +3,78 @@
 
 #include "policy_unit.h"
 
+static const struct {
+    const char *pattern, *host;
+    bool matches;
+} host_rows[] = {
+    {"api.stripe.com", "api.stripe.com", true},
+    {"api.stripe.com", "API.Stripe.COM", true},
+    {"API.Stripe.Com", "api.stripe.com", true},
+    {"api.stripe.com", "api.stripe.com.", true},
+    {"api.stripe.com.", "api.stripe.com", true},
+    {"api.stripe.com", "foo.stripe.com", false},
+    {"api.stripe.com", "api.stripe.com.evil.com", false},
+    {"api.stripe.com", "xapi.stripe.com", false},
+    {"api.stripe.com", "stripe.com", false},
+    {"*.stripe.com", "api.stripe.com", true},
+    {"*.stripe.com", "evilstripe.com", false},
+    {"*.stripe.com", "stripe.com", false},
+    {"*.stripe.com", ".stripe.com", false},
+    {"*.stripe.com", "a.b.stripe.com", false},
+    {"*.stripe.com", "stripe.com.evil.com", false},
+    {"*.stripe.com", "api.stripe.com.evil.com", false},
+    {"**.stripe.com", "api.stripe.com", true},
+    {"**.stripe.com", "a.b.c.stripe.com", true},
+    {"**.stripe.com", "stripe.com", false},
+    {"**.stripe.com", "evilstripe.com", false},
+    {"**.stripe.com", "a.b.evilstripe.com", false},
+    {"**.stripe.com", "stripe.com.evil.com", false},
+    {"**", "anything.example", true},
+    {"**", "localhost", true},
+    {"**", "", false},
+    {"**", "a..b", false},
+    {"**", "1.2.3.4", false}, /* an address is no name */
+    {"**", "1.2.3.4.", false},
+    {"**", "0x7f000001.", false},
+    {"*.3.4", "1.2.3.4", false},
+    {"localhost", "localhost", true},
+    {"b\xc3\xbc"
+     "cher.example",
+     "xn--bcher-kva.example", true},
+    {"xn--bcher-kva.example",
+     "b\xc3\xbc"
+     "cher.example",
+     true},
+    {"B\xc3\x9c"
+     "CHER.example",
+     "xn--bcher-kva.example", true},
+    {"b\xc3\xbc"
+     "cher.example",
+     "bucher.example", false},
+    {"*.\xe4\xbe\x8b\xe3\x81\x88.jp", "www.xn--r8jz45g.jp", true},
+    {"stripe.com", "str\xd1\x96pe.com", false}, /* a Cyrillic letter that looks the same */
+    {"_dmarc.example.com", "_dmarc.example.com", true},
+    {"api.stripe.com", "api.stripe.com\n", false},
+    {"api.stripe.com", "api.stripe.com..", false},
+    {"api.stripe.com", " api.stripe.com", false},
+};
+
 static void hosts_match_by_label(void **state)
 {
-    static const struct {
-        const char *pattern, *host;
-        bool matches;
-    } rows[] = {
-        {"api.stripe.com", "api.stripe.com", true},
-        {"api.stripe.com", "API.Stripe.COM", true},
-        {"API.Stripe.Com", "api.stripe.com", true},
-        {"api.stripe.com", "api.stripe.com.", true},
-        {"api.stripe.com.", "api.stripe.com", true},
-        {"api.stripe.com", "foo.stripe.com", false},
-        {"api.stripe.com", "api.stripe.com.evil.com", false},
-        {"api.stripe.com", "xapi.stripe.com", false},
-        {"api.stripe.com", "stripe.com", false},
-        {"*.stripe.com", "api.stripe.com", true},
-        {"*.stripe.com", "evilstripe.com", false},
-        {"*.stripe.com", "stripe.com", false},
-        {"*.stripe.com", ".stripe.com", false},
-        {"*.stripe.com", "a.b.stripe.com", false},
-        {"*.stripe.com", "stripe.com.evil.com", false},
-        {"*.stripe.com", "api.stripe.com.evil.com", false},
-        {"**.stripe.com", "api.stripe.com", true},
-        {"**.stripe.com", "a.b.c.stripe.com", true},
-        {"**.stripe.com", "stripe.com", false},
-        {"**.stripe.com", "evilstripe.com", false},
-        {"**.stripe.com", "a.b.evilstripe.com", false},
-        {"**.stripe.com", "stripe.com.evil.com", false},
-        {"**", "anything.example", true},
-        {"**", "localhost", true},
-        {"**", "", false},
-        {"**", "a..b", false},
-        {"**", "1.2.3.4", false}, /* an address is no name */
-        {"**", "1.2.3.4.", false},
-        {"**", "0x7f000001.", false},
-        {"*.3.4", "1.2.3.4", false},
-        {"localhost", "localhost", true},
-        {"b\xc3\xbc"
-         "cher.example",
-         "xn--bcher-kva.example", true},
-        {"xn--bcher-kva.example",
-         "b\xc3\xbc"
-         "cher.example",
-         true},
-        {"B\xc3\x9c"
-         "CHER.example",
-         "xn--bcher-kva.example", true},
-        {"b\xc3\xbc"
-         "cher.example",
-         "bucher.example", false},
-        {"*.\xe4\xbe\x8b\xe3\x81\x88.jp", "www.xn--r8jz45g.jp", true},
-        {"stripe.com", "str\xd1\x96pe.com", false}, /* a Cyrillic letter that looks the same */
-        {"_dmarc.example.com", "_dmarc.example.com", true},
-        {"api.stripe.com", "api.stripe.com\n", false},
-        {"api.stripe.com", "api.stripe.com..", false},
-        {"api.stripe.com", " api.stripe.com", false},
-    };
-
     (void)state;
-    for (size_t i = 0; i < N_OF(rows); i++) {
+    for (size_t i = 0; i < N_OF(host_rows); i++) {
         char text[512];
         st_auto_policy policy = NULL;
-        struct st_event e = flow(rows[i].host, NULL, 443, IPPROTO_TCP);
+        struct st_event e = flow(host_rows[i].host, NULL, 443, IPPROTO_TCP);
 
         snprintf(text, sizeof(text),
                  "schema_version: \"2.0\"\nrules: [{ id: r, type: network_egress, destinations: [{ host: "
                  "'%s' }] }]\n",
-                 rows[i].pattern);
+                 host_rows[i].pattern);
         policy = load(text);
-        if ((one(policy, e).result == ST_ALLOW) != rows[i].matches)
-            fail_msg("%s %s '%s'", rows[i].pattern, rows[i].matches ? "should match" : "must not match",
-                     rows[i].host);
+        if ((one(policy, e).result == ST_ALLOW) != host_rows[i].matches)
+            fail_msg("%s %s '%s'", host_rows[i].pattern,
+                     host_rows[i].matches ? "should match" : "must not match", host_rows[i].host);
     }
 }
 

@@ -162,7 +162,7 @@ unmount_below() {
 end_world() {
     [ -n "${WORLD:-}" ] || return 0
     local name
-    for name in "$WORLD"/daemons/*; do
+    for name in "$NOTES"/daemons/*; do
         [ -e "$name" ] && stop_daemon "$(basename "$name")"
     done
     thaw_cgroups_of_world
