@@ -10,7 +10,7 @@ tests_unit_test_cli_progress_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_cli_progress_LDADD = $(UNIT_LDADD_BASE)
 
 UNIT_TESTS += %D%/test_cli_run
-tests_unit_test_cli_run_SOURCES = %D%/test_cli_run.c src/cli/run_answer.c src/cli/run_args.c src/cli/run_folder.c src/cli/run_runtime.c src/cli/run_spec.c
+tests_unit_test_cli_run_SOURCES = %D%/test_cli_run.c src/cli/beside.c src/cli/run_answer.c src/cli/run_args.c src/cli/run_folder.c src/cli/run_runtime.c src/cli/run_spec.c
 tests_unit_test_cli_run_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_cli_run_LDADD = $(UNIT_LDADD_BASE)
 
@@ -19,3 +19,8 @@ tests_unit_test_cli_engines_SOURCES = %D%/test_cli_engines.c src/cli/engine.c sr
 	src/cli/engine_containerd.c src/cli/engine_toml.c src/cli/engine_toml.h
 tests_unit_test_cli_engines_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_cli_engines_LDADD = $(UNIT_LDADD_BASE)
+
+UNIT_TESTS += %D%/test_cli_demo
+tests_unit_test_cli_demo_SOURCES = %D%/test_cli_demo.c src/cli/demo_server.c src/cli/demo_net.h
+tests_unit_test_cli_demo_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_cli_demo_LDADD = $(UNIT_LDADD_BASE)
