@@ -47,7 +47,7 @@ struct st_demo_scenario {
     const char *user;                 /* as whom the agent runs */
     const char *prepare;              /* a line for its shell that is no step; may be NULL */
     const struct st_demo_file *files; /* that are there when it starts; ended by a NULL name */
-    size_t big;                       /* bytes of customers.csv; 0: there is none */
+    size_t big;                       /* bytes of customers.csv, in lines of 32; 0: there is none */
     bool network;                     /* with the server that stands in for an API */
     const struct st_demo_step *steps; /* ended by does NULL */
     const struct st_demo_forgery *forgeries;

@@ -1,6 +1,7 @@
 /* sandtrace demo: an agent in a real container, stopped in the act. */
 #include "base/cleanup.h"
 #include "base/json_write.h"
+#include "base/mem.h"
 #include "base/suggest.h"
 #include "cli/demo_story.h"
 #include "cli/run_session.h"
@@ -50,23 +51,23 @@ static int no_such(const struct st_verb *self, const char *name)
                         best.word ? "'?" : "");
 }
 
+/* True: there may be more. */
+static bool forget_one(void)
+{
+    for (char **e = environ; *e; e++)
+        if (strncmp(*e, "SANDTRACE_", 10) == 0) {
+            st_auto_free char *name = st_xstrndup(*e, strcspn(*e, "="));
+
+            return unsetenv(name) == 0;
+        }
+    return false;
+}
+
 /* What is set for this machine must not reach the demonstration's own configuration. */
 static void forget_environment(void)
 {
-    bool found;
-
-    do {
-        found = false;
-        for (char **e = environ; *e && !found; e++) {
-            size_t len = strcspn(*e, "=");
-
-            if (strncmp(*e, "SANDTRACE_", 10) == 0) {
-                st_auto_free char *name = strndup(*e, len);
-
-                found = name && unsetenv(name) == 0;
-            }
-        }
-    } while (found);
+    while (forget_one())
+        continue;
 }
 
 static int play(struct st_cli *cli, const struct st_verb *self, const char *name, const char *keep)
