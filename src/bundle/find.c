@@ -13,7 +13,8 @@ int st_bundle_select(const struct st_config *config, const struct st_oci_config 
                                           .policy_paths = config->policy_paths,
                                           .policy_from_env = config->policy_from_env,
                                           .allow_disable = config->allow_disable,
-                                          .light_pods = config->pod_sandbox == ST_POD_SANDBOX_LIGHT};
+                                          .light_pods = config->pod_sandbox == ST_POD_SANDBOX_LIGHT,
+                                          .depth_by_policy = config->depth == ST_DEPTH_BY_POLICY};
     const struct st_json_node *root = st_oci_config_root(bundle);
     const struct st_select_input input = {.id = id,
                                           .annotations = st_json_get(root, "annotations"),

@@ -18,6 +18,7 @@ enum st_freezer_choice { ST_FREEZER_AUTO, ST_FREEZER_V1, ST_FREEZER_V2 };
 enum st_refusal { ST_REFUSE, ST_LET };
 enum st_host_network { ST_HOST_REFUSE, ST_HOST_LET, ST_HOST_BY_GROUP };
 enum st_net_admin { ST_NET_ADMIN_REFUSE, ST_NET_ADMIN_LET, ST_NET_ADMIN_OUTSIDE };
+enum st_depth_by { ST_DEPTH_BY_NOBODY, ST_DEPTH_BY_POLICY };
 enum st_pod_sandbox { ST_POD_SANDBOX_LIGHT, ST_POD_SANDBOX_FULL };
 
 /* Where records go besides the trace. */
@@ -41,7 +42,8 @@ struct st_config {
     enum st_trace_failure on_trace_failure;
     enum st_freezer_choice freezer; /* which control group hierarchy freezes */
     enum st_process_events
-        process_events; /* is the kernel asked to tell of processes, or are they counted? */
+        process_events;     /* is the kernel asked to tell of processes, or are they counted? */
+    enum st_depth_by depth; /* who says which opens are asked about; nobody: all of them are */
     enum st_pod_sandbox pod_sandbox;
     bool network;                      /* is it watched? */
     bool dead_man_switch;              /* nothing leaves once nobody renews it */

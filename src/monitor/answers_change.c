@@ -324,6 +324,11 @@ bool st_answer_reload(struct st_worker *w, struct st_client *client, const struc
     st_jw_end(&j, '}');
     if (!changed)
         return true;
+    if (st_depth_watch_widen(&w->files.depth, "the policy has changed", &err) < 0) {
+        st_buf_clear(out);
+        st_control_refusal(out, "not_watched", err.msg);
+        return true;
+    }
     if (note_reload(w, new, &by, &err) < 0) {
         w->pipeline.trace_failed(w->pipeline.ctx, &err);
         st_buf_clear(out);

@@ -336,8 +336,7 @@ void st_files_ready(void *ctx, uint32_t events)
 }
 
 /* As "1 file system, 4 mounts; no permission events: /proc /sys". */
-static void describe_marks(struct st_files *f, const struct st_mark_plan *plan, const char *rootfs,
-                           const char *depth)
+static void describe_marks(struct st_files *f, const struct st_mark_plan *plan, const struct st_order *order)
 {
     size_t n[2] = {0};
 
@@ -349,11 +348,10 @@ static void describe_marks(struct st_files *f, const struct st_mark_plan *plan, 
     for (size_t i = 0, first = 1; i < plan->n; i++)
         if (plan->list[i].skip) {
             st_buf_addf(&f->watched, "%s %s", first ? "; no permission events:" : "",
-                        plan->list[i].mount->point + strlen(rootfs));
+                        plan->list[i].mount->point + strlen(order->rootfs));
             first = 0;
         }
-    if (depth && strcmp(depth, st_depth_name(ST_DEPTH_STRICT)) != 0)
-        st_buf_addf(&f->watched, "; depth strict: %s is not built yet", depth);
+    st_depth_watch_describe(&f->depth, order, &f->watched);
 }
 
 static int put_marks(struct st_files *f, const struct st_watch *w, struct st_error *err)
@@ -362,13 +360,13 @@ static int put_marks(struct st_files *f, const struct st_watch *w, struct st_err
     st_auto_mark_plan plan = {0};
 
     if (st_mounts_read(w->order.pid, &container, err) < 0 || st_mounts_read(0, &host, err) < 0 ||
-        st_marks_plan(&container, &host, w->order.rootfs, &plan, err) < 0)
+        st_marks_plan(&container, &host, w->order.rootfs, &plan, err) < 0 ||
+        st_depth_watch_open(&f->depth, f->pipeline, &container, &host, &plan, err) < 0 ||
+        st_marks_put(f->fan, w->order.pid, &plan, err) < 0)
         return -err->errnum;
-    if (st_marks_put(f->fan, w->order.pid, st_fan_decide_mask(), &plan, err) < 0)
-        return -err->errnum;
-    describe_marks(f, &plan, w->order.rootfs, w->order.depth);
-    st_execs_open(&f->execs, &container, w->order.rootfs);
-    st_late_open(&f->late, f->pipeline, &container, &plan);
+    describe_marks(f, &plan, &w->order);
+    st_execs_open(&f->execs, &f->depth.mounts, w->order.rootfs);
+    st_late_open(&f->late, f->pipeline, &f->depth.mounts, &plan);
     return 0;
 }
 

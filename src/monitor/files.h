@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "monitor/depth.h"
 #include "monitor/execs.h"
 #include "monitor/guards.h"
 #include "monitor/late.h"
@@ -37,6 +38,7 @@ struct st_files {
     } entrant; /* looked at last */
     struct st_guards guards;
     struct st_late late;
+    struct st_depth_watch depth;
     struct st_execs execs;
     struct st_restless restless;
     struct st_buf watched;    /* which mounts are, for people */

@@ -12,6 +12,7 @@ libmonitor_a_SOURCES = \
 	%D%/commission.c %D%/commission.h \
 	%D%/confine.c %D%/confine.h \
 	%D%/control.c %D%/control.h \
+	%D%/depth.c %D%/depth.h \
 	%D%/dial.c %D%/dial.h \
 	%D%/engines.c %D%/engines.h \
 	%D%/entrance.c %D%/entrance.h \

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -34,9 +35,36 @@ static void conclude(struct st_mutations *m, struct st_asking *a, int error)
         st_askings_forget(&m->askings, a);
 }
 
+/* What is going to be made may be one that is asked about by itself. */
+static int make_room(struct st_mutations *m)
+{
+    enum st_mutation_kind kind = m->request.what->kind;
+    bool two = kind == ST_MUT_RENAME || kind == ST_MUT_LINK;
+    bool one = kind == ST_MUT_CREATE || (kind == ST_MUT_OPEN && m->object.object < 0) ||
+               (kind == ST_MUT_RENAME && (m->request.flags & RENAME_EXCHANGE));
+    int rc = 0;
+
+    if (one)
+        rc = st_depth_watch_makes(m->depth, st_resolved_path(&m->object), m->object.parent);
+    if (rc == 0 && two)
+        rc = st_depth_watch_makes(m->depth, st_resolved_path(&m->target), m->target.parent);
+    return rc;
+}
+
+static bool is_made_room(struct st_mutations *m, struct st_asking *a)
+{
+    int rc = m->depth && m->resolved && st_mutation_by_nr(a->call.nr) ? make_room(m) : 0;
+
+    if (rc < 0)
+        conclude(m, a, -rc);
+    return rc == 0;
+}
+
 /* Let the task make the call itself. */
 static void let_go_on(struct st_mutations *m, struct st_asking *a)
 {
+    if (!is_made_room(m, a))
+        return;
     if (m->processes)
         st_processes_approved(m->processes, a->tid, &a->call);
     st_filter_answer(a->filter, a->id, 0);
@@ -83,6 +111,8 @@ static void carry_out(struct st_mutations *m, struct st_asking *a)
         let_go_on(m, a);
         return;
     }
+    if (!is_made_room(m, a))
+        return;
     a->cloexec = e->kind == ST_ERRAND_OPEN && (e->flags & O_CLOEXEC);
     a->state = ST_ASKING_BUSY;
     st_askings_keep(&m->askings, a);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "monitor/askings.h"
 #include "monitor/commission.h"
+#include "monitor/depth.h"
 #include "monitor/guards.h"
 #include "monitor/hands.h"
 #include "monitor/loop.h"
@@ -34,6 +35,7 @@ struct st_mutations {
     struct st_opened opened;
     struct st_processes *processes; /* NULL: not watched */
     const struct st_guards *guards; /* NULL: files are not watched */
+    struct st_depth_watch *depth;   /* NULL: likewise */
     struct st_own_mounts own;
     struct st_syscalls syscalls;
     const struct st_process_facts *who; /* asks right now */

@@ -45,7 +45,7 @@ struct st_order {
     const char *agent_id;
     const char *trace_id;
     const char *mode;  /* annotation io.sandtrace.mode, or NULL */
-    const char *depth; /* annotation io.sandtrace.depth, or NULL */
+    const char *depth; /* annotation io.sandtrace.depth, or "policy": as that says; NULL: strict */
     const char *facts; /* canonical JSON object of the container, for the start record */
     size_t facts_len;
     int64_t control_gid; /* -1: root only */

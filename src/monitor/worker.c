@@ -434,6 +434,7 @@ static void leave(struct st_worker *w)
 {
     st_trace_close(w->pipeline.trace);
     st_mutations_close(&w->mutations);
+    st_depth_watch_close(&w->files.depth);
     st_processes_close(&w->processes);
     st_network_close(&w->network);
     st_process_cache_free(w->pipeline.known);

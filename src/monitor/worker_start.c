@@ -299,6 +299,7 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
         return 0; /* only the boundary is asked about */
     w->files.opened = &w->mutations.opened;
     w->mutations.guards = &w->files.guards;
+    w->mutations.depth = &w->files.depth;
     w->mutations.processes = w->processes.tree ? &w->processes : NULL;
     return 0;
 }

@@ -212,6 +212,8 @@ int st_oci_select(const struct st_select_rules *rules, const struct st_select_in
         rc = identifier(input->annotations, ANNOTATION_TRACE, &s.trace_id, err);
     if (rc < 0)
         return rc;
+    if (!s.depth && rules->depth_by_policy)
+        s.depth = "policy";
     s.light = rules->light_pods && is_pod_sandbox(input);
     *out = s;
     return 0;

@@ -13,7 +13,8 @@
 struct st_select_rules { /* of the configuration */
     const char *default_policy;
     bool policy_paths, policy_from_env, allow_disable;
-    bool light_pods; /* pod_sandbox: light */
+    bool light_pods;      /* pod_sandbox: light */
+    bool depth_by_policy; /* depth: policy */
 };
 
 struct st_select_input { /* of the container */
@@ -30,7 +31,7 @@ struct st_selection {   /* strings are those of the input or the rules */
     bool disabled;        /* io.sandtrace.disable: run it unwatched */
     bool light;           /* a pod's sandbox: life cycle only */
     const char *mode;     /* "enforce", "audit", or NULL */
-    const char *depth;    /* "guard", "record", "strict", or NULL */
+    const char *depth;    /* "guard", "record", "strict"; "policy": what that says; or NULL */
     const char *agent_id; /* or NULL; so with trace_id */
     const char *trace_id;
 };

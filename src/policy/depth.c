@@ -34,7 +34,7 @@ int st_depth_choose(const struct st_policy *policy, const char *name, enum st_de
     enum st_depth own = st_policy_depth(policy);
 
     *out = own;
-    if (!name)
+    if (!name || strcmp(name, "policy") == 0)
         return 0;
     for (enum st_depth d = ST_DEPTH_GUARD; d <= ST_DEPTH_STRICT; d++)
         if (strcmp(name, st_depth_name(d)) == 0) {

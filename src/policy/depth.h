@@ -66,8 +66,8 @@ struct st_depth_facts {
     size_t n_mounts;
 };
 
-/* What is asked for deepens what the policy says, or, where it is not locked, makes it less deep. name NULL:
- * as the policy says. -EINVAL: no such depth; -EPERM: it is locked. */
+/* What is asked for deepens what the policy says, or, where it is not locked, makes it less deep. name NULL
+ * or "policy": as the policy says. -EINVAL: no such depth; -EPERM: it is locked. */
 int st_depth_choose(const struct st_policy *policy, const char *name, enum st_depth *out,
                     struct st_error *err);
 

@@ -28,6 +28,16 @@ uint64_t st_fan_decide_mask(void)
     return FAN_OPEN_PERM | FAN_OPEN_EXEC_PERM | FAN_CLOSE_WRITE | FAN_ONDIR;
 }
 
+uint64_t st_fan_run_mask(void)
+{
+    return FAN_OPEN_EXEC_PERM | FAN_CLOSE_WRITE;
+}
+
+uint64_t st_fan_object_mask(bool directory)
+{
+    return FAN_OPEN_PERM | (directory ? FAN_ONDIR | FAN_EVENT_ON_CHILD : 0);
+}
+
 int st_fan_mark(int fan, enum st_fan_target target, uint64_t mask, int path_fd)
 {
     static const unsigned targets[] = {FAN_MARK_FILESYSTEM, FAN_MARK_MOUNT, FAN_MARK_INODE};

@@ -24,6 +24,10 @@ int st_fan_mark(int fan, enum st_fan_target target, uint64_t mask, int path_fd);
 /* Everything that is decided before it happens: opens and executions, of directories too. And, told
  * afterwards, the end of writing. */
 uint64_t st_fan_decide_mask(void);
+/* Of these, executions, and the end of writing. */
+uint64_t st_fan_run_mask(void);
+/* For one object: that it is opened; of a directory also what lies in it, now or later. */
+uint64_t st_fan_object_mask(bool directory);
 
 struct st_fan_event {
     int fd;      /* of the object, without access checks and without events of its own; -1: overflow */

@@ -55,6 +55,18 @@ size_t st_guarded_count(const struct st_guarded *g)
     return g->n;
 }
 
+void st_guarded_each(const struct st_guarded *g, void (*take)(void *ctx, int fd), void *ctx)
+{
+    for (size_t i = 0; i < g->n; i++)
+        take(ctx, g->list[i].fd);
+}
+
+void st_guarded_freep(struct st_guarded **g)
+{
+    st_guarded_free(*g);
+    *g = NULL;
+}
+
 static size_t slot_of(const struct st_guarded *g, dev_t dev, ino_t ino)
 {
     size_t at = (size_t)((uint64_t)ino * 0x9e3779b97f4a7c15u ^ (uint64_t)dev) % SLOTS;

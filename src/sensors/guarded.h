@@ -27,3 +27,9 @@ bool st_guarded_collect(struct st_guarded *g, int root_fd, const char *pattern);
 const char *st_guarded_find(const struct st_guarded *g, dev_t dev, ino_t ino);
 
 size_t st_guarded_count(const struct st_guarded *g);
+
+/* Each object, by an O_PATH fd that stays the collection's. */
+void st_guarded_each(const struct st_guarded *g, void (*take)(void *ctx, int fd), void *ctx);
+
+void st_guarded_freep(struct st_guarded **g);
+#define st_auto_guarded __attribute__((cleanup(st_guarded_freep))) struct st_guarded *

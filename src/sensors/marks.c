@@ -62,6 +62,7 @@ int st_marks_plan(const struct st_mounts *container, const struct st_mounts *hos
         out->list[out->n++] = (struct st_mark){
             .mount = m,
             .target = owns_superblock(m, host, rootfs) ? ST_FAN_SUPERBLOCK : ST_FAN_MOUNT,
+            .mask = st_fan_decide_mask(),
             .skip = st_marks_skip(m),
         };
     }
@@ -111,7 +112,7 @@ static dev_t device_of_host_root(void)
     return stat("/", &sb) == 0 ? sb.st_dev : 0;
 }
 
-static int put_one(int fan, int root, uint64_t mask, struct st_mark *mark, struct st_error *err)
+static int put_one(int fan, int root, struct st_mark *mark, struct st_error *err)
 {
     st_auto_fd fd = st_marks_open(root, mark->mount);
     struct stat sb;
@@ -126,7 +127,7 @@ static int put_one(int fan, int root, uint64_t mask, struct st_mark *mark, struc
     /* The plan said so already; here it is asserted on the very thing that is marked. */
     if (mark->target == ST_FAN_SUPERBLOCK && (fstat(fd, &sb) < 0 || sb.st_dev == device_of_host_root()))
         return st_fail(err, EINVAL, "refusing to mark the host's own file system (%s)", mark->mount->point);
-    rc = st_fan_mark(fan, mark->target, mask, fd);
+    rc = st_fan_mark(fan, mark->target, mark->mask, fd);
     if (rc == -EINVAL || rc == -EOPNOTSUPP) {
         mark->skip = "no permission events on this file system";
         return 0;
@@ -134,7 +135,7 @@ static int put_one(int fan, int root, uint64_t mask, struct st_mark *mark, struc
     return rc < 0 ? st_fail(err, -rc, "watch the mount %s: %s", mark->mount->point, strerror(-rc)) : 0;
 }
 
-int st_marks_put(int fan, pid_t pid, uint64_t mask, struct st_mark_plan *plan, struct st_error *err)
+int st_marks_put(int fan, pid_t pid, struct st_mark_plan *plan, struct st_error *err)
 {
     char path[32];
     st_auto_fd root = -1;
@@ -144,7 +145,7 @@ int st_marks_put(int fan, pid_t pid, uint64_t mask, struct st_mark_plan *plan, s
     if (root < 0)
         return st_fail_errno(err, "open %s", path);
     for (size_t i = 0; i < plan->n; i++)
-        if (!plan->list[i].skip && put_one(fan, root, mask, &plan->list[i], err) < 0)
+        if (!plan->list[i].skip && put_one(fan, root, &plan->list[i], err) < 0)
             return -err->errnum;
     return 0;
 }

@@ -17,6 +17,7 @@
 struct st_mark {
     const struct st_mount *mount;
     enum st_fan_target target;
+    uint64_t mask;    /* everything that is decided, unless the caller wants less */
     const char *skip; /* why it is not watched; NULL: it is */
 };
 
@@ -35,7 +36,7 @@ void st_marks_free(struct st_mark_plan *plan);
 /* Put them. Each is opened below /proc/PID/root without following a symlink, and is marked only if it is the
  * very mount that the table named. A mount that turns out to have no permission events is noted in the plan.
  */
-int st_marks_put(int fan, pid_t pid, uint64_t mask, struct st_mark_plan *plan, struct st_error *err);
+int st_marks_put(int fan, pid_t pid, struct st_mark_plan *plan, struct st_error *err);
 
 /* Why a mount of this kind is not watched; NULL: it is. */
 const char *st_marks_skip(const struct st_mount *m);

@@ -158,7 +158,8 @@ static void example_and_manual_name_every_key(void **state)
         "worker_grace",    "freezer",       "pod_sandbox",     "hook_timeout",   "on_trace_failure",
         "trace_rotate",    "sinks",         "network",         "resolvers",      "inner_names",
         "host_network",    "net_admin",     "dead_man_switch", "host_pid",       "cgroup_write",
-        "engine_socket",   "host_devices",  "process_events"};
+        "engine_socket",   "host_devices",  "process_events",
+        "depth"};
     const char *srcdir = getenv("ST_SRCDIR");
     st_auto_free char *path = st_xasprintf("%s/contrib/sandtrace.yaml", srcdir ? srcdir : ".");
     st_auto_free char *manual = st_xasprintf("%s/docs/man/sandtrace.yaml.5.scd", srcdir ? srcdir : ".");
@@ -236,6 +237,7 @@ static void what_is_wrong_is_said_with_its_place(void **state)
         {"sinks: [{to: syslog, only: some}]\n", "write refusals, or leave it out"},
         {"freezer: v3\n", "write auto, v1 or v2"},
         {"pod_sandbox: none\n", "write light or full"},
+        {"depth: guard\n", "write strict or policy"},
         {"resolvers: [ns.example]\n",
          "wrong value in `resolvers`; write addresses, such as [10.0.0.53, fd00::53]"},
         {"net_admin: yes\n", "wrong value for `net_admin`; write refuse, allow or outside"},

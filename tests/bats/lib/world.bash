@@ -68,6 +68,7 @@ log_dir: $WORLD/log
 key_dir: $WORLD/keys
 policy_dirs: [$WORLD/policies, $ST_SRCDIR/policies]
 default_policy: audit-only
+depth: ${ST_DEPTH:-strict}
 END
 }
 
