@@ -61,6 +61,7 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/mutations.bats \
 	%D%/bats/landlock.bats \
 	%D%/bats/execs.bats \
+	%D%/bats/depth.bats \
 	%D%/bats/files.bats \
 	%D%/bats/docker.bats \
 	%D%/bats/agent.bats \

@@ -135,6 +135,7 @@ int st_depth_watch_open(struct st_depth_watch *d, struct st_pipeline *p, struct 
 
 void st_depth_watch_close(struct st_depth_watch *d)
 {
+    st_depth_watch_find(d);
     st_depth_plan_free(&d->plan);
     st_footings_free(&d->footings);
     st_mounts_free(&d->mounts);
@@ -203,6 +204,14 @@ int st_depth_watch_makes(struct st_depth_watch *d, struct st_str path, int dir)
     if (!m || m->every_open || m->at->silent || !st_depth_plan_reaches(&d->plan, path))
         return 0;
     return widen(d, m, dir, "something is made where what may be refused could be");
+}
+
+void st_depth_watch_expect(struct st_depth_watch *d, const struct st_resolved *r)
+{
+    const struct st_depth_mount *m = d->pipeline ? mount_by_id(d, st_mount_of(r->parent)) : NULL;
+
+    if (m && !m->every_open)
+        st_made_expect(&d->made, &d->pipeline->summary, r);
 }
 
 int st_depth_watch_widen(struct st_depth_watch *d, const char *why, struct st_error *err)

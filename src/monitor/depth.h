@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mountinfo.h"
 #include "model/str.h"
+#include "monitor/made.h"
 #include "monitor/pipeline.h"
 #include "policy/depth.h"
 #include "sensors/footings.h"
@@ -19,6 +20,7 @@ struct st_depth_watch {
     struct st_mounts mounts;   /* as they were when the plan was made; it points there */
     struct st_footings footings;
     size_t n_objects; /* that have a mark of their own */
+    struct st_made made;
 };
 
 /* The plan, into the marks that are going to be put; objects get theirs. Before any other mark is put, since
@@ -35,6 +37,15 @@ void st_depth_watch_describe(const struct st_depth_watch *d, const struct st_ord
  * list, each open of the mount is asked about from now on. Negative: that can't be had; it must not be made.
  */
 int st_depth_watch_makes(struct st_depth_watch *d, struct st_str path, int dir);
+
+/* A file is going to be made: who closes it is going to be told. */
+void st_depth_watch_expect(struct st_depth_watch *d, const struct st_resolved *r);
+/* Those that were expected are there by now. */
+static inline void st_depth_watch_find(struct st_depth_watch *d)
+{
+    if (d->made.n)
+        st_made_find(&d->made, &d->pipeline->summary);
+}
 
 /* The rules are going to change: each open is asked about from now on, everywhere. */
 int st_depth_watch_widen(struct st_depth_watch *d, const char *why, struct st_error *err);

@@ -241,6 +241,7 @@ static void note_closed(struct st_files *f, int event_fd)
     st_auto_fd fd = event_fd;
     struct st_event ev = {0};
 
+    st_depth_watch_find(&f->depth);
     describe_object(f, fd, &ev);
     st_summary_closed(&f->pipeline->summary, &ev.fs);
 }
@@ -310,15 +311,19 @@ static void take_again(void *ctx, const struct st_restless_open *open)
 
 int64_t st_files_deadline(const struct st_files *f)
 {
-    return st_restless_deadline(&f->restless);
+    int64_t open = st_restless_deadline(&f->restless), made = st_made_deadline(&f->depth.made);
+
+    return open < 0 || (made >= 0 && made < open) ? made : open;
 }
 
 void st_files_tick(struct st_files *f)
 {
-    int64_t at = st_restless_deadline(&f->restless);
+    int64_t at = st_restless_deadline(&f->restless), made = st_made_deadline(&f->depth.made);
 
     if (at >= 0 && at <= st_now_mono_ns())
         st_restless_look(&f->restless, take_again, f);
+    if (made >= 0 && made <= st_now_mono_ns())
+        st_depth_watch_find(&f->depth);
 }
 
 void st_files_drain(struct st_files *f)

@@ -59,7 +59,7 @@ void st_files_take_over(struct st_files *f, struct st_pipeline *p, struct st_wat
 /* Loop handler. */
 void st_files_ready(void *ctx, uint32_t events);
 
-/* Opens that could not be judged yet: when to look again (monotonic ns, or -1), and do so. */
+/* What could not be judged or found yet: when to look again (monotonic ns, or -1), and do so. */
 int64_t st_files_deadline(const struct st_files *f);
 void st_files_tick(struct st_files *f);
 

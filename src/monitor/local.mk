@@ -33,6 +33,7 @@ libmonitor_a_SOURCES = \
 	%D%/leftover.c %D%/leftover.h \
 	%D%/link.c %D%/link.h \
 	%D%/loop.c %D%/loop.h \
+	%D%/made.c %D%/made.h \
 	%D%/memfd.c %D%/memfd.h \
 	%D%/mutations.c %D%/mutations.h \
 	%D%/netkernel.c %D%/netkernel.h \

@@ -65,6 +65,8 @@ static void let_go_on(struct st_mutations *m, struct st_asking *a)
 {
     if (!is_made_room(m, a))
         return;
+    if (m->depth && m->resolved && m->request.what->kind == ST_MUT_OPEN && m->object.object < 0)
+        st_depth_watch_expect(m->depth, &m->object);
     if (m->processes)
         st_processes_approved(m->processes, a->tid, &a->call);
     st_filter_answer(a->filter, a->id, 0);
@@ -339,6 +341,8 @@ static bool take(void *ctx, struct st_filter *f, const struct seccomp_notif *ask
     bool sets_up;
 
     end_setup(m, f);
+    if (m->depth)
+        st_depth_watch_find(m->depth);
     if (st_fork_take(&q))
         return !m->resting;
     sets_up = st_filter_sets_up_by(f, (pid_t)asked->pid);

@@ -55,6 +55,9 @@ configure() {
     echo "$1: $2" >>"$SANDTRACE_CONFIG"
 }
 
+# ST_DEPTH=policy: the whole suite under the depths of its policies, of which most say guard.
+asked_about_all() { [ "${ST_DEPTH:-strict}" = strict ]; }
+
 write_configuration() {
     export SANDTRACE_CONFIG=$WORLD/sandtrace.yaml
     mkdir -m 0755 "$WORLD/log" "$WORLD/policies"
