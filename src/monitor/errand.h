@@ -25,7 +25,7 @@ enum st_errand_kind {
     ST_ERRAND_CHMOD,
     ST_ERRAND_CHOWN,
     ST_ERRAND_UTIMES,
-    ST_ERRAND_MARK /* watch the mount AT, which appeared later; by_name 0; on nobody's behalf */
+    ST_ERRAND_MARK /* watch every open of the mount AT; by_name 0; on nobody's behalf */
 };
 
 struct st_errand {

@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "monitor/watch.h"
 #include "sensors/fan.h"
+#include "sensors/marks.h"
 #include "sensors/own_mounts.h"
 
 #include <fcntl.h>
@@ -311,6 +312,23 @@ static int act(struct performer *p)
     return rc < 0 ? -errno : 0;
 }
 
+/* The container's root, where nobody else uses its file system, is watched by that: then new mounts of it
+ * are too. */
+static enum st_fan_target target_of(const struct performer *p, const struct st_order *order)
+{
+    st_auto_mounts container = {0}, host = {0};
+    uint64_t id = st_mount_of(p->at);
+
+    if (st_marks_is_hosts(p->at) || st_mounts_read(order->pid, &container, NULL) < 0 ||
+        st_mounts_read(0, &host, NULL) < 0)
+        return ST_FAN_MOUNT;
+    for (size_t i = 0; i < container.n; i++)
+        if ((uint64_t)container.list[i].id == id &&
+            st_marks_owns_superblock(&container.list[i], "/", &host, order->rootfs))
+            return ST_FAN_SUPERBLOCK;
+    return ST_FAN_MOUNT;
+}
+
 /* With our own rights: a mark needs them. Where the container has the host's mounts there is nothing that may
  * be marked. */
 static int mark(const struct performer *p, const struct st_watch *watch)
@@ -323,7 +341,7 @@ static int mark(const struct performer *p, const struct st_watch *watch)
         return -errno;
     if (own.st_dev == theirs.st_dev && own.st_ino == theirs.st_ino)
         return -EPERM;
-    return st_fan_mark(watch->fan, ST_FAN_MOUNT, st_fan_decide_mask(), p->at);
+    return st_fan_mark(watch->fan, target_of(p, &watch->order), st_fan_decide_mask(), p->at);
 }
 
 _Noreturn void st_errand_perform(const struct st_watch *watch, const struct st_errand *e,

@@ -21,9 +21,10 @@ static bool is_below(const char *path, const char *dir)
 
 /* An overlay that is mounted nowhere on the host but at the container's own root belongs to the container.
  * Everything else is shared with somebody until proven otherwise. */
-static bool owns_superblock(const struct st_mount *m, const struct st_mounts *host, const char *rootfs)
+bool st_marks_owns_superblock(const struct st_mount *m, const char *point, const struct st_mounts *host,
+                              const char *rootfs)
 {
-    if (strcmp(m->type, "overlay") != 0 || strcmp(m->root, "/") != 0 || strcmp(m->point, rootfs) != 0)
+    if (strcmp(m->type, "overlay") != 0 || strcmp(m->root, "/") != 0 || strcmp(m->point, point) != 0)
         return false;
     for (size_t i = 0; i < host->n; i++) {
         const struct st_mount *h = &host->list[i];
@@ -61,7 +62,7 @@ int st_marks_plan(const struct st_mounts *container, const struct st_mounts *hos
         found |= strcmp(m->point, rootfs) == 0;
         out->list[out->n++] = (struct st_mark){
             .mount = m,
-            .target = owns_superblock(m, host, rootfs) ? ST_FAN_SUPERBLOCK : ST_FAN_MOUNT,
+            .target = st_marks_owns_superblock(m, rootfs, host, rootfs) ? ST_FAN_SUPERBLOCK : ST_FAN_MOUNT,
             .mask = st_fan_decide_mask(),
             .skip = st_marks_skip(m),
         };
@@ -112,10 +113,16 @@ static dev_t device_of_host_root(void)
     return stat("/", &sb) == 0 ? sb.st_dev : 0;
 }
 
+bool st_marks_is_hosts(int fd)
+{
+    struct stat sb;
+
+    return fstat(fd, &sb) < 0 || sb.st_dev == device_of_host_root();
+}
+
 static int put_one(int fan, int root, struct st_mark *mark, struct st_error *err)
 {
     st_auto_fd fd = st_marks_open(root, mark->mount);
-    struct stat sb;
     int rc;
 
     if (fd == -ESTALE) {
@@ -125,7 +132,7 @@ static int put_one(int fan, int root, struct st_mark *mark, struct st_error *err
     if (fd < 0)
         return st_fail(err, -fd, "open the mount %s: %s", mark->mount->point, strerror(-fd));
     /* The plan said so already; here it is asserted on the very thing that is marked. */
-    if (mark->target == ST_FAN_SUPERBLOCK && (fstat(fd, &sb) < 0 || sb.st_dev == device_of_host_root()))
+    if (mark->target == ST_FAN_SUPERBLOCK && st_marks_is_hosts(fd))
         return st_fail(err, EINVAL, "refusing to mark the host's own file system (%s)", mark->mount->point);
     rc = st_fan_mark(fan, mark->target, mark->mask, fd);
     if (rc == -EINVAL || rc == -EOPNOTSUPP) {

@@ -38,6 +38,13 @@ void st_marks_free(struct st_mark_plan *plan);
  */
 int st_marks_put(int fan, pid_t pid, struct st_mark_plan *plan, struct st_error *err);
 
+/* Is m, at this point of the container's table, the container's root, and of a file system that nobody else
+ * uses? rootfs: where the host has it. */
+bool st_marks_owns_superblock(const struct st_mount *m, const char *point, const struct st_mounts *host,
+                              const char *rootfs);
+/* Is this of the file system that the host stands on? What can't be told is. */
+bool st_marks_is_hosts(int fd);
+
 /* Why a mount of this kind is not watched; NULL: it is. */
 const char *st_marks_skip(const struct st_mount *m);
 

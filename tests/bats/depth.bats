@@ -191,19 +191,21 @@ make_linked_rootfs() {
 is_paused_at() { [ "$(sandtrace pending | jq -r .event.payload.path)" = "$1" ]; }
 
 @test "rules that a changed policy brings hold at once" {
-    write_depth_policy changing
     configure default_policy changing
-    prepare runc box
-    start_by runc box sh -c 'until [ -e /workspace/go ]; do sleep 0.05; done; read x </etc/passwd && echo "$x" >/workspace/got; echo over >/workspace/over; sleep 1000'
-    id=$(id_of box)
-    retry_until is_watched "$id"
-    write_depth_policy changing 'id: users, type: filesystem, action: deny, severity: high, paths: [/etc/passwd]'
-    sandtrace reload "$id" >/dev/null
-    touch "$(workspace_of runc box)/go"
-    retry_until exists "$(workspace_of runc box)/over"
-    is_gone "$(workspace_of runc box)/got"
-    is_refused /etc/passwd
-    trace_has "$id" '.event_type == "sensor" and (.payload.detail | endswith("the policy has changed"))'
+    for engine in runc docker; do
+        write_depth_policy changing
+        prepare "$engine" box
+        start_by "$engine" box sh -c 'until [ -e /workspace/go ]; do sleep 0.05; done; read x </etc/passwd && echo "$x" >/workspace/got; echo over >/workspace/over; sleep 1000'
+        id=$(watched_id "$engine" box)
+        retry_until is_watched "$id"
+        write_depth_policy changing 'id: users, type: filesystem, action: deny, severity: high, paths: [/etc/passwd]'
+        sandtrace reload "$id" >/dev/null
+        touch "$(workspace_of "$engine" box)/go"
+        retry_until exists "$(workspace_of "$engine" box)/over"
+        is_gone "$(workspace_of "$engine" box)/got"
+        is_refused /etc/passwd
+        trace_has "$id" '.event_type == "sensor" and (.payload.detail | endswith("the policy has changed"))'
+    done
 }
 
 @test "an annotation asks for a depth, and not for less than a locked policy has" {
@@ -238,4 +240,23 @@ is_paused_at() { [ "$(sandtrace pending | jq -r .event.payload.path)" = "$1" ]; 
     sandtrace policy explain --container "$(id_of box)" --json >"$NOTES/plan"
     [ "$(jq -c '[.depth, (.mounts[] | select(.point == "/" or .point == "/workspace") | [.point, .writable, .every_open])]' "$NOTES/plan")" = \
         '["guard",["/",false,false],["/workspace",true,false]]' ]
+}
+
+@test "who is let do what may bring other mounts is asked about everything from then on" {
+    write_depth_policy mounting
+    sed -i 's/^on_violation.*/on_violation: { low: pause, medium: pause, high: pause, critical: pause }\npause: { hold: true, timeout: 0 }/' "$WORLD/policies/mounting.yaml"
+    configure default_policy mounting
+    prepare runc box
+    start_by runc box sh -c 'read x </etc/group; unshare -m true; read x </etc/passwd; echo over >/workspace/over; sleep 1000'
+    id=$(id_of box)
+    retry_until eval '[ "$(sandtrace pending | jq -r .event.payload.name)" = unshare ]'
+    sandtrace approve "$(pauses box)" >/dev/null
+    retry_until exists "$(workspace_of runc box)/over"
+    for point in / /workspace; do
+        trace_has "$id" ".event_type == \"sensor\" and (.payload.detail | startswith(\"every open of $point is asked about from now on\"))"
+    done
+    remove_by runc box
+    trace_is_complete "$id"
+    trace_has "$id" '.payload.path == "/etc/passwd" and .verdict.result == "allow"'
+    [ "$(trace_count "$id" '.payload.path == "/etc/group"')" -eq 0 ]
 }
