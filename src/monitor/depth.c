@@ -194,16 +194,18 @@ static int widen(struct st_depth_watch *d, struct st_depth_mount *m, int fd, con
     return 0;
 }
 
-int st_depth_watch_makes(struct st_depth_watch *d, struct st_str path, int dir)
+int st_depth_watch_makes(struct st_depth_watch *d, struct st_str path, int fd)
 {
     struct st_depth_mount *m;
 
-    if (d->plan.n_objects == 0 || !path.p || dir < 0)
+    if (d->plan.n_objects == 0 || !path.p || fd < 0)
         return 0;
-    m = mount_by_id(d, st_mount_of(dir));
-    if (!m || m->every_open || m->at->silent || !st_depth_plan_reaches(&d->plan, path))
+    if (!st_depth_plan_reaches(&d->plan, path))
         return 0;
-    return widen(d, m, dir, "something is made where what may be refused could be");
+    m = mount_by_id(d, st_mount_of(fd));
+    if (!m || m->every_open || m->at->silent)
+        return 0;
+    return widen(d, m, fd, "something is made where what may be refused could be");
 }
 
 void st_depth_watch_expect(struct st_depth_watch *d, const struct st_resolved *r)

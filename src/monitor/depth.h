@@ -33,10 +33,10 @@ void st_depth_watch_close(struct st_depth_watch *d);
 void st_depth_watch_describe(const struct st_depth_watch *d, const struct st_order *order,
                              struct st_buf *out);
 
-/* Somebody is about to make something at this path, on the mount of this directory: if that belongs on the
+/* Somebody is about to make something at this path, on the mount of this fd: if that belongs on the
  * list, each open of the mount is asked about from now on. Negative: that can't be had; it must not be made.
  */
-int st_depth_watch_makes(struct st_depth_watch *d, struct st_str path, int dir);
+int st_depth_watch_makes(struct st_depth_watch *d, struct st_str path, int fd);
 
 /* A file is going to be made: who closes it is going to be told. */
 void st_depth_watch_expect(struct st_depth_watch *d, const struct st_resolved *r);

@@ -244,6 +244,8 @@ static void note_closed(struct st_files *f, int event_fd)
     st_depth_watch_find(&f->depth);
     describe_object(f, fd, &ev);
     st_summary_closed(&f->pipeline->summary, &ev.fs);
+    /* Made by a call whose path was another one when it was asked about, or by somebody outside. */
+    st_depth_watch_makes(&f->depth, ev.fs.path, fd);
 }
 
 static void take(void *ctx, const struct st_fan_event *seen)

@@ -166,6 +166,16 @@ static void ask_about_all(struct planner *p, struct st_depth_mount *m, const cha
     m->why = why;
 }
 
+static const struct path_patterns *keep_parsed(struct st_depth_plan *plan, const char *pattern)
+{
+    struct path_patterns *kept = st_arena_alloc(&plan->strings, sizeof(*kept));
+    struct pattern_fault fault;
+
+    if (!st_path_pattern_parse(&plan->strings, pattern, kept, &fault))
+        abort(); /* it was parsed before */
+    return kept;
+}
+
 static void ask_about_objects(struct planner *p, const char *pattern, const char *list)
 {
     struct st_depth_plan *plan = p->plan;
@@ -176,7 +186,7 @@ static void ask_about_objects(struct planner *p, const char *pattern, const char
         return; /* on another mount */
     if ((n & (n - 1)) == 0)
         plan->objects = st_xrealloc(plan->objects, (n ? 2 * n : 1) * sizeof(*plan->objects));
-    plan->objects[plan->n_objects++] = (struct st_depth_object){pattern, list};
+    plan->objects[plan->n_objects++] = (struct st_depth_object){pattern, list, keep_parsed(plan, pattern)};
 }
 
 static void read_claim(struct planner *p, const char *pattern, const char *list, struct st_depth_mount *m)
@@ -364,22 +374,12 @@ void st_depth_plan_free(struct st_depth_plan *plan)
 
 /* ---- later ---- */
 
-static bool reaches(const char *pattern, const char *place)
-{
-    struct planner p = {0};
-    struct path_patterns parsed;
-    bool is = parse(&p, pattern, &parsed) && some(&parsed, st_pattern_reaches, place);
-
-    st_arena_free(&p.scratch);
-    return is;
-}
-
 void st_depth_plan_widen(struct st_depth_plan *plan, const struct st_depth_object *object, const char *why)
 {
     for (size_t i = 0; i < plan->n_mounts; i++) {
         struct st_depth_mount *m = &plan->mounts[i];
 
-        if (m->every_open || m->at->silent || !reaches(object->list, m->at->point))
+        if (m->every_open || m->at->silent || !some(object->parsed, st_pattern_reaches, m->at->point))
             continue;
         m->every_open = true;
         m->why = why;
@@ -392,7 +392,7 @@ bool st_depth_plan_reaches(const struct st_depth_plan *plan, struct st_str path)
 
     st_buf_add(&place, path.p, path.len);
     for (size_t i = 0; i < plan->n_objects; i++)
-        if (reaches(plan->objects[i].pattern, st_buf_cstr(&place)))
+        if (some(plan->objects[i].parsed, st_pattern_reaches, st_buf_cstr(&place)))
             return true;
     return false;
 }

@@ -40,10 +40,13 @@ struct st_depth_rule {
     const char *unseen;     /* point of a mount on which it can't be kept from being read; or NULL */
 };
 
+struct path_patterns;
+
 /* All that is there and fits is asked about; the list holds until somebody makes something that fits too. */
 struct st_depth_object {
     const char *pattern; /* of the rule */
     const char *list;    /* names, `*`, `?`, and a `**` at most in the end: no less than the pattern */
+    const struct path_patterns *parsed; /* the pattern; private to src/policy */
 };
 
 struct st_depth_plan {
