@@ -2,6 +2,7 @@
 #include "monitor/depth.h"
 
 #include "base/cleanup.h"
+#include "base/mem.h"
 #include "monitor/errand.h"
 #include "monitor/record.h"
 #include "sensors/guarded.h"
@@ -36,8 +37,6 @@ static int make_plan(struct st_depth_watch *d, const struct st_mounts *host, str
 
     if (o->depth && st_depth_choose(d->pipeline->policy, o->depth, &facts.asked, err) < 0)
         return -err->errnum;
-    if (facts.asked == ST_DEPTH_RECORD)
-        facts.asked = ST_DEPTH_STRICT; /* not built yet; no less is asked about */
     st_footings_find(&d->mounts, host, &order, &d->footings);
     facts.mounts = d->footings.list;
     facts.n_mounts = d->footings.n;
@@ -119,6 +118,7 @@ int st_depth_watch_open(struct st_depth_watch *d, struct st_pipeline *p, struct 
                         const struct st_mounts *host, struct st_mark_plan *marks, struct st_error *err)
 {
     d->pipeline = p;
+    d->told = -1;
     d->policy = st_policy_ref(p->policy);
     d->mounts = *mounts;
     *mounts = (struct st_mounts){0};
@@ -133,8 +133,35 @@ int st_depth_watch_open(struct st_depth_watch *d, struct st_pipeline *p, struct 
     return 0;
 }
 
+int st_depth_watch_tell(struct st_depth_watch *d, const struct st_mark_plan *marks, struct st_error *err)
+{
+    st_auto_mark_plan told = {.list = st_xcalloc(marks->n + 1, sizeof(*told.list))};
+
+    if (d->plan.depth != ST_DEPTH_RECORD)
+        return 0;
+    for (size_t i = 0; i < marks->n; i++) {
+        const struct st_depth_mount *m = mount_by_id(d, (uint64_t)marks->list[i].mount->id);
+
+        if (marks->list[i].skip || !m || m->every_open)
+            continue;
+        told.list[told.n] = marks->list[i];
+        told.list[told.n++].mask = st_fan_tell_mask();
+    }
+    d->told = st_fan_open_telling(err);
+    return d->told < 0 ? d->told : st_marks_put(d->told, d->pipeline->watch->order.pid, &told, err);
+}
+
+bool st_depth_watch_is_told(struct st_depth_watch *d, int fd)
+{
+    const struct st_depth_mount *m = mount_by_id(d, st_mount_of(fd));
+
+    return m && !m->every_open;
+}
+
 void st_depth_watch_close(struct st_depth_watch *d)
 {
+    if (d->pipeline)
+        st_close(&d->told);
     st_depth_watch_find(d);
     st_depth_plan_free(&d->plan);
     st_footings_free(&d->footings);
@@ -150,11 +177,12 @@ void st_depth_watch_describe(const struct st_depth_watch *d, const struct st_ord
 
     if (d->plan.depth == ST_DEPTH_STRICT) {
         if (order->depth && strcmp(order->depth, st_depth_name(ST_DEPTH_STRICT)) != 0)
-            st_buf_addf(out, "; depth strict, not %s: %s", order->depth,
-                        d->plan.why ? d->plan.why : "that is not built yet");
+            st_buf_addf(out, "; depth strict, not %s: %s", order->depth, d->plan.why);
         return;
     }
     st_buf_addf(out, "; depth %s: %zu objects", st_depth_name(d->plan.depth), d->n_objects);
+    if (d->told >= 0)
+        st_buf_adds(out, "; other opens are told afterwards, some that are alike as one");
     for (size_t i = 0; i < d->plan.n_mounts; i++) {
         const struct st_depth_mount *m = &d->plan.mounts[i];
 

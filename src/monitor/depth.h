@@ -21,12 +21,17 @@ struct st_depth_watch {
     struct st_footings footings;
     size_t n_objects; /* that have a mark of their own */
     struct st_made made;
+    int told; /* group that tells of all opens that were not asked about; -1: none */
 };
 
 /* The plan, into the marks that are going to be put; objects get theirs. Before any other mark is put, since
  * directories are read. mounts is taken over; marks refer to it. All of *d is zero. */
 int st_depth_watch_open(struct st_depth_watch *d, struct st_pipeline *p, struct st_mounts *mounts,
                         const struct st_mounts *host, struct st_mark_plan *marks, struct st_error *err);
+/* After all marks are put: those of what is only told. */
+int st_depth_watch_tell(struct st_depth_watch *d, const struct st_mark_plan *marks, struct st_error *err);
+/* Was it opened through a mount of the container's on which nobody is asked? */
+bool st_depth_watch_is_told(struct st_depth_watch *d, int fd);
 void st_depth_watch_close(struct st_depth_watch *d);
 
 /* What came of it, for people; nothing where every open is asked about and that is what was wanted. */

@@ -86,19 +86,23 @@ static bool runs_runtime(struct st_files *f, pid_t leader)
            (f->processes && f->processes->streaming && runs_copy(f, leader, &sb));
 }
 
+/* A program of the container that is a copy of the runtime has a parent inside. */
+bool st_files_enters(struct st_files *f)
+{
+    return f->who->process.n_ancestry > 0 && f->who->parent_outside && runs_runtime(f, f->who->leader);
+}
+
 /* `runc init`, on its way into the container (create or exec): still the runtime's program, and started from
- * outside. A program of the container that is a copy of the runtime has a parent inside. */
+ * outside. */
 static bool is_setup(struct st_files *f, const struct st_fan_event *ev)
 {
-    const struct st_process *p = &f->who->process;
-
     if (f->who->leader == f->init && !f->init_runs) {
         f->init_runs = ev->exec;
         if (ev->exec)
             st_late_begin(&f->late);
         return !ev->exec;
     }
-    return !ev->exec && p->n_ancestry > 0 && f->who->parent_outside && runs_runtime(f, f->who->leader);
+    return !ev->exec && st_files_enters(f);
 }
 
 /* ---- who opens ---- */
@@ -136,7 +140,7 @@ static void look_closer(struct st_files *f, pid_t tid, struct st_event *ev)
     ev->process = f->who->process;
 }
 
-static void describe_object(struct st_files *f, int fd, struct st_event *ev)
+void st_files_describe(struct st_files *f, int fd, struct st_event *ev)
 {
     ssize_t n = path_of(fd, f->path, sizeof(f->path) - 1);
     struct stat sb;
@@ -169,7 +173,7 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const cha
     struct st_verdict unused;
     bool judged;
 
-    describe_object(f, op->fd, &ev);
+    st_files_describe(f, op->fd, &ev);
     if (seen->exec && f->processes)
         st_processes_will_run(f->processes, f->who->leader, ev.fs.ino, ev.fs.path);
     if (!f->opened && st_leftover_is_new(op->fd, &wanted)) {
@@ -192,6 +196,8 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const cha
     }
     judged = f->opened && st_opened_judged(f->opened, seen->tid, ev.fs.path, ev.fs.access);
     st_guards_name(&f->guards, &ev);
+    if (f->opened && f->depth.told >= 0)
+        st_opened_judge(f->opened, seen->tid, &ev); /* it is going to be told once more */
     /* What was judged was the name. Behind it is another object now, which is guarded? Then nothing was. */
     if (judged && !ev.fs.target.p) {
         st_summary_identify(&f->pipeline->summary, &ev.fs);
@@ -242,7 +248,7 @@ static void note_closed(struct st_files *f, int event_fd)
     struct st_event ev = {0};
 
     st_depth_watch_find(&f->depth);
-    describe_object(f, fd, &ev);
+    st_files_describe(f, fd, &ev);
     st_summary_closed(&f->pipeline->summary, &ev.fs);
     /* Made by a call whose path was another one when it was asked about, or by somebody outside. */
     st_depth_watch_makes(&f->depth, ev.fs.path, fd);
@@ -332,6 +338,8 @@ void st_files_drain(struct st_files *f)
 {
     while (f->pipeline && st_fan_read(f->fan, take, f) > 0)
         continue;
+    while (f->pipeline && f->depth.told >= 0 && st_files_read_told(f) > 0)
+        continue;
 }
 
 void st_files_ready(void *ctx, uint32_t events)
@@ -369,7 +377,7 @@ static int put_marks(struct st_files *f, const struct st_watch *w, struct st_err
     if (st_mounts_read(w->order.pid, &container, err) < 0 || st_mounts_read(0, &host, err) < 0 ||
         st_marks_plan(&container, &host, w->order.rootfs, &plan, err) < 0 ||
         st_depth_watch_open(&f->depth, f->pipeline, &container, &host, &plan, err) < 0 ||
-        st_marks_put(f->fan, w->order.pid, &plan, err) < 0)
+        st_marks_put(f->fan, w->order.pid, &plan, err) < 0 || st_depth_watch_tell(&f->depth, &plan, err) < 0)
         return -err->errnum;
     describe_marks(f, &plan, &w->order);
     st_execs_open(&f->execs, &f->depth.mounts, w->order.rootfs);
@@ -384,6 +392,7 @@ static void begin(struct st_files *f, struct st_pipeline *p, struct st_watch *w)
     f->pipeline = p;
     f->fan = w->fan;
     f->late.table = -1;
+    f->depth.told = -1;
     f->init = w->order.pid;
     f->self = getpid();
     f->warden = w->warden;

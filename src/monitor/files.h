@@ -63,5 +63,14 @@ void st_files_ready(void *ctx, uint32_t events);
 int64_t st_files_deadline(const struct st_files *f);
 void st_files_tick(struct st_files *f);
 
+/* Of the events of files_told.c: what is opened, and (of whom facts are) whether it is the runtime on its way
+ * in. */
+void st_files_describe(struct st_files *f, int fd, struct st_event *ev);
+bool st_files_enters(struct st_files *f);
+
+/* Opens that are told afterwards, under depth record: loop handler; one read of them, as st_fan_read. */
+void st_files_told_ready(void *ctx, uint32_t events);
+int st_files_read_told(struct st_files *f);
+
 /* What was reported and not read yet, when the container has ended. */
 void st_files_drain(struct st_files *f);

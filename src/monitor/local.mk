@@ -20,6 +20,7 @@ libmonitor_a_SOURCES = \
 	%D%/execs.c %D%/execs.h \
 	%D%/fault.h \
 	%D%/files.c %D%/files.h \
+	%D%/files_told.c \
 	%D%/forks.c %D%/forks.h \
 	%D%/grants.c %D%/grants.h \
 	%D%/guards.c %D%/guards.h \

@@ -32,6 +32,16 @@ bool st_opened_judged(struct st_opened *o, pid_t tid, struct st_str path, unsign
     return same;
 }
 
+bool st_opened_known(struct st_opened *o, pid_t tid, struct st_str path)
+{
+    struct st_judged *j = &o->judged[(unsigned)tid % ST_JUDGED];
+    bool same = j->tid == tid && j->path == hash(path);
+
+    if (same)
+        j->tid = 0;
+    return same;
+}
+
 void st_opened_hand_in(struct st_opened *o, int fd, const char *path, size_t len)
 {
     struct st_handed *h = &o->handed[o->n_handed++ % ST_HANDED];

@@ -34,6 +34,9 @@ void st_opened_judge(struct st_opened *o, pid_t tid, const struct st_event *ev);
 /* Was this very open let go on a moment ago? What was known of this thread is used up by the question. */
 bool st_opened_judged(struct st_opened *o, pid_t tid, struct st_str path, unsigned access);
 
+/* The same of an open that is told afterwards, when it is not known what for. */
+bool st_opened_known(struct st_opened *o, pid_t tid, struct st_str path);
+
 void st_opened_hand_in(struct st_opened *o, int fd, const char *path, size_t len);
 
 /* The path of an object that was handed in; p NULL: it was not. */

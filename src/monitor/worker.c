@@ -410,6 +410,8 @@ static int attach(struct st_worker *w, struct st_error *err)
             rc = st_loop_add(&w->loop, "files", w->watch->fan, EPOLLIN, st_files_ready, &w->files);
         if (rc == 0)
             rc = st_late_attach(&w->files.late, &w->loop);
+        if (rc == 0 && w->files.depth.told >= 0)
+            rc = st_loop_add(&w->loop, "opens", w->files.depth.told, EPOLLIN, st_files_told_ready, &w->files);
         if (rc < 0)
             return st_fail(err, -rc, "watch the filesystem");
     }

@@ -23,6 +23,20 @@ int st_fan_open(struct st_error *err)
     return st_fail_errno(err, "fanotify_init");
 }
 
+int st_fan_open_telling(struct st_error *err)
+{
+    /* With a limit: nobody waits for us here, so that what is too much for us must not pile up. */
+    unsigned flags = FAN_CLASS_NOTIF | FAN_UNLIMITED_MARKS | FAN_REPORT_TID | FAN_CLOEXEC | FAN_NONBLOCK;
+    int fd = fanotify_init(flags, O_RDONLY | O_LARGEFILE | O_CLOEXEC | O_NONBLOCK);
+
+    return fd < 0 ? st_fail_errno(err, "fanotify_init") : fd;
+}
+
+uint64_t st_fan_tell_mask(void)
+{
+    return FAN_OPEN | FAN_OPEN_EXEC | FAN_ONDIR;
+}
+
 uint64_t st_fan_decide_mask(void)
 {
     return FAN_OPEN_PERM | FAN_OPEN_EXEC_PERM | FAN_CLOSE_WRITE | FAN_ONDIR;
@@ -66,7 +80,7 @@ int st_fan_read(int fan, void (*take)(void *ctx, const struct st_fan_event *ev),
             return -EPROTO;
         take(ctx, &(struct st_fan_event){.fd = m.fd,
                                          .tid = m.pid,
-                                         .exec = (m.mask & FAN_OPEN_EXEC_PERM) != 0,
+                                         .exec = (m.mask & (FAN_OPEN_EXEC_PERM | FAN_OPEN_EXEC)) != 0,
                                          .closed = (m.mask & FAN_CLOSE_WRITE) != 0,
                                          .overflow = (m.mask & FAN_Q_OVERFLOW) != 0,
                                          .more = at + m.event_len < len});

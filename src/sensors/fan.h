@@ -16,6 +16,9 @@
 /* -EPERM: no CAP_SYS_ADMIN; -EMFILE: fanotify's max_user_groups is used up. */
 int st_fan_open(struct st_error *err); /* the group's fd */
 
+/* One that only tells: nobody waits, the fds of its events are to be closed. */
+int st_fan_open_telling(struct st_error *err);
+
 enum st_fan_target { ST_FAN_SUPERBLOCK, ST_FAN_MOUNT, ST_FAN_INODE };
 
 /* path_fd may be O_PATH. -EINVAL: this file system has no permission events (procfs). */
@@ -26,6 +29,8 @@ int st_fan_mark(int fan, enum st_fan_target target, uint64_t mask, int path_fd);
 uint64_t st_fan_decide_mask(void);
 /* Of these, executions, and the end of writing. */
 uint64_t st_fan_run_mask(void);
+/* That something was opened, told afterwards. */
+uint64_t st_fan_tell_mask(void);
 /* For one object: that it is opened; of a directory also what lies in it, now or later. */
 uint64_t st_fan_object_mask(bool directory);
 

@@ -208,6 +208,33 @@ is_paused_at() { [ "$(sandtrace pending | jq -r .event.payload.path)" = "$1" ]; 
     done
 }
 
+# with_depth NAME: of the container `box` by runc.
+with_depth() { edit_config "$(bundle_of box)" --arg depth "$1" '.annotations["io.sandtrace.depth"] = $depth'; }
+
+# reads PATH: how many are on the trace.
+reads() {
+    jq -s --arg path "$1" 'map(select(.event_type == "filesystem" and .payload.path == $path and .payload.access == ["read"]) |
+        .payload.count // 1) | add // 0' "$(trace_of "$id")"
+}
+
+@test "under record all opens are on the trace too, and what is refused is as under guard" {
+    prepare runc box
+    with_depth record
+    runs runc 'read x </etc/passwd; read x </etc/passwd; read x </etc/shadow || echo refused; echo new >/workspace/new; read x </workspace/new; attack list >/dev/null; ls /opt /workspace; echo evil >/etc/evil; true'
+    [[ $(depth_of "$id") == *"; depth record: "*"told afterwards"* ]]
+    contains "$NOTES/said" refused
+    is_refused /etc/shadow
+    is_refused /etc/evil
+    [ "$(reads /etc/passwd)" -ge 1 ]
+    [ "$(reads /workspace)" -eq 1 ]
+    [ "$(reads /workspace/new)" -eq 1 ]
+    # What was asked about is on the trace once: who writes, who executes, who was refused.
+    [ "$(trace_count "$id" '.payload.path == "/workspace/new" and .payload.op == "create"')" -eq 1 ]
+    [ "$(reads /bin/attack)" -eq 0 ]
+    [ "$(reads /etc/shadow)" -eq 1 ]
+    trace_has "$id" '.payload.path == "/etc/passwd" and .verdict.result == "allow" and .payload.process.comm == "sh"'
+}
+
 @test "an annotation asks for a depth, and not for less than a locked policy has" {
     configure depth strict
     prepare runc box

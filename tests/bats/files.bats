@@ -31,7 +31,7 @@ teardown_file() {
 
 setup() {
     configure default_policy refusing
-    configure depth "${ST_DEPTH:-strict}"
+    configure depth "$(usual_depth)"
     remember_what_is_there
 }
 
@@ -522,7 +522,7 @@ no_alarm() {
 
 @test "an open for reading is never taken for one for writing, however many there are at once" {
     configure depth strict
-    prepare runc box
+    ST_DEPTH=strict prepare runc box
     run_by runc box sh -c 'for p in 1 2 3 4; do (i=0; while [ $i -lt 2000 ]; do read x </etc/passwd || echo refused; i=$((i+1)); done) & done; wait' >"$NOTES/said"
     trace_is_complete "$(id_of box)"
     # Repeated ones are folded, with their number.
@@ -533,7 +533,7 @@ no_alarm() {
 
 @test "an open for reading is one also where its thread hardly ever runs" {
     configure depth strict
-    prepare runc box
+    ST_DEPTH=strict prepare runc box
     run_by runc box sh -c 'for p in 1 2 3 4 5 6 7 8 9 10 11 12; do (while :; do :; done) & done
         for p in 1 2 3 4; do (i=0; while [ $i -lt 15 ]; do read x </etc/passwd || echo refused; i=$((i+1)); done; echo done >/workspace/done.$p) & renice -n 19 -p $! >/dev/null; done
         until [ -e /workspace/done.1 ] && [ -e /workspace/done.2 ] && [ -e /workspace/done.3 ] && [ -e /workspace/done.4 ]; do sleep 0.1; done

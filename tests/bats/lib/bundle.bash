@@ -21,6 +21,7 @@ make_bundle() {
     edit_config "$dir" --arg cgroup "/$WORLD_NAME/$(basename "$dir")" \
         '.process.terminal = false | .root.readonly = false | .linux.cgroupsPath = $cgroup |
          .process.args = $ARGS.positional' --args -- "$@"
+    [ "${ST_DEPTH:-}" != record ] || edit_config "$dir" '.annotations["io.sandtrace.depth"] = "record"'
 }
 
 # edit_config BUNDLE JQ-ARGUMENT…

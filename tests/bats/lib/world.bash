@@ -55,8 +55,10 @@ configure() {
     echo "$1: $2" >>"$SANDTRACE_CONFIG"
 }
 
-# ST_DEPTH=policy: the whole suite under the depths of its policies, of which most say guard.
+# ST_DEPTH=policy: the whole suite under the depths of its policies, of which most say guard; record: bundles that make_bundle
+# makes under record, the others as by policy.
 asked_about_all() { [ "${ST_DEPTH:-strict}" = strict ]; }
+usual_depth() { if asked_about_all; then echo strict; else echo policy; fi; }
 
 write_configuration() {
     export SANDTRACE_CONFIG=$WORLD/sandtrace.yaml
@@ -71,7 +73,7 @@ log_dir: $WORLD/log
 key_dir: $WORLD/keys
 policy_dirs: [$WORLD/policies, $ST_SRCDIR/policies]
 default_policy: audit-only
-depth: ${ST_DEPTH:-strict}
+depth: $(usual_depth)
 END
 }
 
