@@ -37,6 +37,9 @@ static int make_plan(struct st_depth_watch *d, const struct st_mounts *host, str
 
     if (o->depth && st_depth_choose(d->pipeline->policy, o->depth, &facts.asked, err) < 0)
         return -err->errnum;
+    d->plan.depth = facts.asked;
+    if (facts.asked == ST_DEPTH_STRICT)
+        return 0;
     st_footings_find(&d->mounts, host, &order, &d->footings);
     facts.mounts = d->footings.list;
     facts.n_mounts = d->footings.n;
@@ -160,14 +163,14 @@ bool st_depth_watch_is_told(struct st_depth_watch *d, int fd)
 
 void st_depth_watch_close(struct st_depth_watch *d)
 {
+    st_depth_watch_find(d);
     if (d->pipeline)
         st_close(&d->told);
-    st_depth_watch_find(d);
     st_depth_plan_free(&d->plan);
     st_footings_free(&d->footings);
     st_mounts_free(&d->mounts);
     st_policy_unref(d->policy);
-    *d = (struct st_depth_watch){0};
+    *d = (struct st_depth_watch){.told = -1};
 }
 
 /* As "; depth guard: 12 objects; every open: /dev (rule memory: …)". */

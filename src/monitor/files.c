@@ -382,6 +382,8 @@ static int put_marks(struct st_files *f, const struct st_watch *w, struct st_err
     describe_marks(f, &plan, &w->order);
     st_execs_open(&f->execs, &f->depth.mounts, w->order.rootfs);
     st_late_open(&f->late, f->pipeline, &f->depth.mounts, &plan);
+    if (f->depth.plan.depth == ST_DEPTH_STRICT)
+        st_depth_watch_close(&f->depth);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What the depths of watching cost: the same work in two containers by plain runc (the A/A pair), in one under strict
-# and in one under guard, in turns whose order is shuffled. The policy is agent-default.
+# What the depths of watching cost: the same work in two containers by plain runc (the A/A pair) and in one under each
+# depth, in turns whose order is shuffled. The policy is agent-default.
 #
 #   depth.sh [--rounds N]
 set -euo pipefail
@@ -27,7 +27,7 @@ fill() {
 
 mkdir "$WORLD/files"
 fill "$WORLD/files"
-for kind in plain again strict guard; do
+for kind in plain again strict record guard; do
     make_container "$kind" sleep infinity
     root=$(bundle_of "$kind")/rootfs
     cp "$ST_BUILDDIR/tests/bench/clock" "$root/bin/clock"
@@ -37,13 +37,14 @@ for kind in plain again strict guard; do
     tar -C "$WORLD" -cf "$root/opt/files.tar" files
     by=plain_runc
     [ "$kind" = plain ] || [ "$kind" = again ] || by=runtime
-    edit_config "$(bundle_of "$kind")" --arg depth "$kind" 'if $depth == "strict" or $depth == "guard" then .annotations["io.sandtrace.depth"] = $depth else . end'
+    edit_config "$(bundle_of "$kind")" --arg depth "$kind" 'if $depth == "plain" or $depth == "again" then . else .annotations["io.sandtrace.depth"] = $depth end'
     start_detached "$kind" "$by"
 done
-python3 "$here/depth_rounds.py" "$@" --root "$WORLD/root" --runtime "$(command -v runc)" --ids "$(id_of plain)" "$(id_of again)" "$(id_of strict)" "$(id_of guard)"
-for kind in plain again strict guard; do plain_runc delete --force "$(id_of "$kind")"; done
+python3 "$here/depth_rounds.py" "$@" --root "$WORLD/root" --runtime "$(command -v runc)" \
+    --ids "$(id_of plain)" "$(id_of again)" "$(id_of strict)" "$(id_of record)" "$(id_of guard)"
+for kind in plain again strict record guard; do plain_runc delete --force "$(id_of "$kind")"; done
 # A fast one that saw less than it should has failed.
-for kind in strict guard; do
+for kind in strict record guard; do
     retry_until is_sealed "$(id_of "$kind")"
     jq -rs --arg kind "$kind" '"\($kind): \(first | .payload.sensors[] | select(.name == "files") | .detail | sub(".*; depth "; "depth ")), " +
         "\(map(select(.event_type == "filesystem") | .payload.count // 1) | add) uses of files recorded"' "$(trace_of "$(id_of "$kind")")"

@@ -5,10 +5,10 @@ import random
 import statistics
 import subprocess
 
-KINDS = ("plain", "again", "strict", "guard")
+KINDS = ("plain", "again", "strict", "record", "guard")
 WORK = {
-    "open, hot": ["clock", "open", "/etc/passwd", "5000"],
-    "open in the scope, hot": ["clock", "open", "/workspace/ticks", "5000"],
+    "open, hot": ["clock", "open", "/etc/passwd", "2000"],
+    "open in the scope, hot": ["clock", "open", "/workspace/ticks", "2000"],
     "find and grep, system": ["clock", "run", "sh", "-c", "find /opt/files -type f | xargs grep -l nothing >/dev/null; true"],
     "find and grep, scope": ["clock", "run", "sh", "-c", "find /workspace/files -type f | xargs grep -l nothing >/dev/null; true"],
     "untar 2,000": ["clock", "run", "tar", "-C", "/workspace/out", "-xf", "/opt/files.tar"],
