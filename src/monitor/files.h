@@ -68,8 +68,9 @@ void st_files_tick(struct st_files *f);
 void st_files_describe(struct st_files *f, int fd, struct st_event *ev);
 bool st_files_enters(struct st_files *f);
 
-/* Opens that are told afterwards, under depth record: loop handler; one read of them, as st_fan_read. */
-void st_files_told_ready(void *ctx, uint32_t events);
+/* What is told afterwards: mounts that appear, and opens under depth record. */
+int st_files_attach(struct st_files *f, struct st_loop *loop);
+/* One read of these opens, as st_fan_read. */
 int st_files_read_told(struct st_files *f);
 
 /* What was reported and not read yet, when the container has ended. */

@@ -10,7 +10,7 @@
 #include "monitor/record.h"
 #include "sensors/fan.h"
 
-#include <string.h>
+#include <sys/epoll.h>
 
 static void note_loss(struct st_files *f)
 {
@@ -63,8 +63,17 @@ int st_files_read_told(struct st_files *f)
     return st_fan_read(f->depth.told, take, f);
 }
 
-void st_files_told_ready(void *ctx, uint32_t events)
+static void on_told(void *ctx, uint32_t events)
 {
     (void)events;
     st_files_read_told(ctx);
+}
+
+int st_files_attach(struct st_files *f, struct st_loop *loop)
+{
+    int rc = st_late_attach(&f->late, loop);
+
+    if (rc < 0 || f->depth.told < 0)
+        return rc;
+    return st_loop_add(loop, "opens", f->depth.told, EPOLLIN, on_told, f);
 }

@@ -437,6 +437,8 @@ void st_mutations_close(struct st_mutations *m)
 {
     st_notify_close(m->notify);
     m->notify = NULL;
+    if (m->depth)
+        st_depth_watch_close(m->depth); /* nobody will ask for a change any more */
     st_askings_clear(&m->askings);
     st_opened_free(&m->opened);
     st_buf_free(&m->args);

@@ -409,9 +409,7 @@ static int attach(struct st_worker *w, struct st_error *err)
         else
             rc = st_loop_add(&w->loop, "files", w->watch->fan, EPOLLIN, st_files_ready, &w->files);
         if (rc == 0)
-            rc = st_late_attach(&w->files.late, &w->loop);
-        if (rc == 0 && w->files.depth.told >= 0)
-            rc = st_loop_add(&w->loop, "opens", w->files.depth.told, EPOLLIN, st_files_told_ready, &w->files);
+            rc = st_files_attach(&w->files, &w->loop);
         if (rc < 0)
             return st_fail(err, -rc, "watch the filesystem");
     }
@@ -436,7 +434,6 @@ static void leave(struct st_worker *w)
 {
     st_trace_close(w->pipeline.trace);
     st_mutations_close(&w->mutations);
-    st_depth_watch_close(&w->files.depth);
     st_processes_close(&w->processes);
     st_network_close(&w->network);
     st_process_cache_free(w->pipeline.known);
