@@ -63,7 +63,7 @@ void st_files_ready(void *ctx, uint32_t events);
 int64_t st_files_deadline(const struct st_files *f);
 void st_files_tick(struct st_files *f);
 
-/* Of the events of files_told.c: what is opened, and (of whom facts are) whether it is the runtime on its way
+/* Of the events of files_told.c: what is opened, and whether `who` is the runtime on its way
  * in. */
 void st_files_describe(struct st_files *f, int fd, struct st_event *ev);
 bool st_files_enters(struct st_files *f);

@@ -158,8 +158,7 @@ static void example_and_manual_name_every_key(void **state)
         "worker_grace",    "freezer",       "pod_sandbox",     "hook_timeout",   "on_trace_failure",
         "trace_rotate",    "sinks",         "network",         "resolvers",      "inner_names",
         "host_network",    "net_admin",     "dead_man_switch", "host_pid",       "cgroup_write",
-        "engine_socket",   "host_devices",  "process_events",
-        "depth"};
+        "engine_socket",   "host_devices",  "process_events",  "depth"};
     const char *srcdir = getenv("ST_SRCDIR");
     st_auto_free char *path = st_xasprintf("%s/contrib/sandtrace.yaml", srcdir ? srcdir : ".");
     st_auto_free char *manual = st_xasprintf("%s/docs/man/sandtrace.yaml.5.scd", srcdir ? srcdir : ".");
