@@ -146,7 +146,7 @@ make_linked_rootfs() {
     work=$(workspace_of runc box)
     mkdir -p "$work"/{free,kept,deep/a}
     for dir in free kept deep/a; do echo content >"$work/$dir/file"; done
-    runs runc 'attack race open_trunc /workspace/free /workspace/kept 2000; mv /workspace/free /workspace/free.a; attack race open_trunc /workspace/free.a /workspace/deep/a 2000'
+    runs runc 'attack race open_trunc /workspace/free /workspace/kept 8000; mv /workspace/free /workspace/free.a; attack race open_trunc /workspace/free.a /workspace/deep/a 8000'
     [[ $(depth_of "$id") == *"; depth guard: "* ]]
     [[ $(depth_of "$id") != *"every open:"*"/workspace"* ]]
     contains "$work/kept/file" content
@@ -163,7 +163,7 @@ make_linked_rootfs() {
     mkdir -p "$work"/{free,made}
     for dir in free made; do echo content >"$work/$dir/file"; done
     runs runc 'mkdir /workspace/deep; mv /workspace/made /workspace/deep/a; mv /workspace/free /workspace/free.a
-        attack race open_trunc /workspace/free.a /workspace/deep/a 2000'
+        attack race open_trunc /workspace/free.a /workspace/deep/a 8000'
     trace_has "$id" '.event_type == "sensor" and (.payload.detail | startswith("every open of /workspace is asked about from now on"))'
     contains "$work/deep/a/file" content
     is_refused /workspace/deep/a/file
