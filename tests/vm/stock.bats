@@ -7,12 +7,12 @@ bats_require_minimum_version 1.5.0
 load ../bats/lib/world
 load ../bats/lib/container
 load ../bats/lib/control
+load ../bats/lib/attack
 
 setup_file() {
     [ "$(cat /proc/1/comm)" = systemd ] || fail "this suite changes the machine it runs on: only for one made for it"
     make_world
     write_policy held
-    configure default_policy held
     make_image localhost/box:latest "$WORLD/box.tar" sh
     # The services inherit nothing of ours: the configuration is named by a wrapper.
     mkdir -p "$WORLD/bin"
@@ -27,6 +27,7 @@ setup_file() {
 
 teardown_file() { end_world; }
 
+setup() { configure default_policy held; }
 
 is_paused_in() { trace_has "$1" "$is_pause"; }
 
@@ -95,7 +96,6 @@ make_secret() { echo secret >"$WORLD/shadow"; }
 }
 
 @test "crun in the place of runc, by our runtime" {
-    configure default_policy held
     configure runtime "$(command -v crun)"
     make_reader box 'look 1; sleep 1000'
     start_detached box
@@ -106,4 +106,33 @@ make_secret() { echo secret >"$WORLD/shadow"; }
     runtime delete --force "$(id_of box)"
     trace_is_complete "$(id_of box)"
     configure runtime "$(command -v runc)"
+}
+
+# hits_nothing NAME KIND: every call outside of the scope is refused, on a floor of that kind.
+hits_nothing() {
+    run -0 run_target "$1" attack hit /outside
+    [ "$(wc -l <<<"$output")" -ge "$(all_calls | wc -l)" ]
+    [ "$(grep ' ok$' <<<"$output")" = "" ]
+    nothing_outside_changed "$1"
+    trace_is_complete "$(id_of "$1")"
+    trace_has "$(id_of "$1")" "$is_start and (.payload.sensors | any(.name == \"floor\" and .kind == \"$2\" and .state == \"on\"))"
+}
+
+# Debian 12's kernel has a Landlock that would let files be truncated: no floor is said to be there that is not.
+@test "a floor of Landlock where the kernel's will do; else it is refused with the reason, and the one it names holds" {
+    write_scope_policy by-landlock "$refusing" 'floor: landlock'
+    write_scope_policy by-mounts "$refusing" 'floor: mount'
+    configure default_policy by-landlock
+    case $(uname -r) in
+        6.1.*)
+            make_target box true
+            run ! runtime run --bundle "$(bundle_of box)" "$(id_of box)"
+            [[ $output == *'Landlock of this kernel (ABI 2) does not keep files from being truncated'*'write `floor: mount`'* ]] || fail "$output"
+            is_gone "$(trace_of "$(id_of box)")"
+            ;;
+        *) hits_nothing box landlock ;;
+    esac
+    configure default_policy by-mounts
+    hits_nothing other mount
+    remove_all_containers
 }
