@@ -1,6 +1,7 @@
 # Waiting on conditions. A time limit here never makes a pass: it only ends a wait that has failed.
 
-# retry_until CONDITION…: until the command holds; RETRY_SECONDS (60) is when to give up.
+# retry_until CONDITION…: until the command holds; RETRY_SECONDS (60) is when to give up, RETRY_PAUSE how often
+# to look: on a machine that is emulated the looking itself is what takes time.
 retry_until() {
     local deadline=$((SECONDS + ${RETRY_SECONDS:-60}))
     until "$@" >/dev/null 2>&1; do
@@ -8,7 +9,7 @@ retry_until() {
             echo "never came true: $*" >&2
             return 1
         fi
-        sleep 0.02
+        sleep "${RETRY_PAUSE:-0.02}"
     done
 }
 
