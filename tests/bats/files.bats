@@ -281,7 +281,8 @@ END
         exists "$(workspace_of "$engine" box)/copied"
         remove_by "$engine" box
         trace_is_complete "$id"
-        [ "$(trace_count "$id" '.event_type == "sensor"')" -eq 0 ]
+        told=$(jq -c 'select(.event_type == "sensor") | .payload' "$(trace_of "$id")")
+        [ -z "$told" ] || fail "$engine: $told"
         # Nothing but the end came after.
         late=$(jq -c "select(.seq > $events and .event_type == \"filesystem\")" "$(trace_of "$id")")
         [ -z "$late" ] || fail "$engine: $late"

@@ -63,7 +63,7 @@ for suite in "${suites[@]}"; do
         "$vm" -i systemd -t "${VM_SECONDS:-3000}" "$suite" "$payload" "
             src/tests/vm/furnish.sh || exit 1
             export ST_SRCDIR=\$PWD/src ST_BUILDDIR=\$PWD/build
-            export ST_FLOOD_SECONDS=20 ST_FLOOD_EVERY=50 RETRY_SECONDS=180 RETRY_PAUSE=0.1
+            export ST_FLOOD_SECONDS=20 ST_FLOOD_EVERY=50 ST_RACE_TRIES=300 RETRY_SECONDS=180 RETRY_PAUSE=0.1
             uname -r; bats --tap ${VM_FILTER:+-f $(printf %q "$VM_FILTER")} src/tests/$dir/$file" || failed=1
     done
 done
