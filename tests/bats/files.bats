@@ -261,6 +261,11 @@ is_paused_for() { retry_until eval "[ \"\$(sandtrace pending | jq -r .event.payl
 
 @test "podman: what breaks the rules waits, the container stands still, and goes on as a person decides" { read_is_held podman; }
 
+# What the trace says once of a kernel before 6.3, which can't keep files in memory from being executed.
+kernel_lacks() {
+    [ -e /proc/sys/vm/memfd_noexec ] || echo 'exec_of_memfd degraded /proc/sys/vm/memfd_noexec: No such file or directory'
+}
+
 @test "who comes in by exec is the container; who copies from outside is not" {
     cat >"$NOTES/table" <<END
 plain read /etc/shadow = secrets
@@ -281,8 +286,8 @@ END
         exists "$(workspace_of "$engine" box)/copied"
         remove_by "$engine" box
         trace_is_complete "$id"
-        told=$(jq -c 'select(.event_type == "sensor") | .payload' "$(trace_of "$id")")
-        [ -z "$told" ] || fail "$engine: $told"
+        told=$(jq -r 'select(.event_type == "sensor") | [.payload.name, .payload.state, .payload.detail] | join(" ")' "$(trace_of "$id")")
+        [ "$told" = "$(kernel_lacks)" ] || fail "$engine: $told"
         # Nothing but the end came after.
         late=$(jq -c "select(.seq > $events and .event_type == \"filesystem\")" "$(trace_of "$id")")
         [ -z "$late" ] || fail "$engine: $late"

@@ -276,7 +276,7 @@ END
     mkdir -p "$(rootfs_of box)/workspace/.git/hooks"
     touch "$(rootfs_of box)/workspace/.git/hooks/file"
     run -0 runtime run --bundle "$(bundle_of box)" "$(id_of box)"
-    [[ $output == *' /workspace/.git/hooks ro,'*fine* ]]
+    [[ $output == *' /workspace/.git/hooks ro'[,\ ]*fine* ]] || fail "$output"
     [ "$(ls "$(rootfs_of box)/workspace/.git/hooks")" = file ]
     trace_is_complete "$(id_of box)"
 }

@@ -174,7 +174,7 @@ writable_cgroups='(.mounts[] | select(.type == "cgroup") | .options) |= map(if .
 }
 
 @test "the kernel's settings are closed where nobody has, and are as they were when the bundle is run without that" {
-    run -0 with box '.linux.readonlyPaths = ["/proc/bus"]' grep -o ' /proc/sys ro,' /proc/self/mountinfo
+    run -0 with box '.linux.readonlyPaths = ["/proc/bus"]' grep -o ' /proc/sys ro[, ]' /proc/self/mountinfo
     [ "$(jq -c .linux.readonlyPaths "$(bundle_of box)/config.json")" = '["/proc/bus","/proc/sys","/proc/sysrq-trigger"]' ]
     says_closed "$(id_of box)"
     configure host_devices allow
