@@ -17,6 +17,7 @@
 struct explained {
     const struct policy_cmd *cmd;
     struct st_policy *policy;
+    enum st_depth asked;
     struct st_depth_plan plan;
     struct st_mounts container, host; /* of --container */
     struct st_footings mounts;
@@ -157,13 +158,13 @@ static void put_text(const struct explained *x)
     st_put_text(st_policy_name(x->policy));
     printf(": depth %s", st_depth_name(p->depth));
     if (p->why)
-        printf(", not %s: %s%s%s%s", st_depth_name(st_policy_depth(x->policy)), p->rule ? "rule " : "",
+        printf(", not %s: %s%s%s%s", st_depth_name(x->asked), p->rule ? "rule " : "",
                p->rule ? p->rule->id : "", p->rule ? ": " : "", p->why);
     printf("\n");
-    if (p->depth != ST_DEPTH_STRICT)
-        printf("The policy's own depth is not in use yet: every open is asked about, unless the annotation "
-               "io.sandtrace.depth or --depth says %s.\n",
-               st_depth_name(p->depth));
+    if (p->depth != ST_DEPTH_STRICT && !x->cmd->container && !x->cmd->depth_by_policy)
+        printf("A container gets that where the annotation io.sandtrace.depth or --depth asks for it, or "
+               "sandtrace.yaml says "
+               "`depth: policy`;\nelse every open is asked about.\n");
     put_mounts(x);
     put_rules(x);
     for (size_t i = 0; i < p->n_objects; i++) {
@@ -201,7 +202,7 @@ static void put_json(const struct explained *x)
     st_policy_rules(x->policy, &rules);
     st_jw_init(&w, &out);
     st_jw_object(&w);
-    st_jw_kstr(&w, "asked", st_depth_name(st_policy_depth(x->policy)));
+    st_jw_kstr(&w, "asked", st_depth_name(x->asked));
     st_jw_kstr(&w, "depth", st_depth_name(p->depth));
     json_mounts(&w, p);
     st_jw_kstr(&w, "name", st_policy_name(x->policy));
@@ -250,6 +251,8 @@ static int of_container(struct explained *x)
     code = st_policy_cmd_load(x->cmd, policy, false, &x->policy);
     if (code != ST_EXIT_OK)
         return code;
+    if (st_depth_choose(x->policy, st_json_str(st_json_get(state.root, "depth"), NULL), &x->asked, &err) < 0)
+        return st_cli_error(x->cmd->verb, "%s: %s", box->id, err.msg);
     settle(x, pid);
     return read_mounts(x, pid);
 }
@@ -258,9 +261,11 @@ static int of_policy(struct explained *x, const char *what)
 {
     int code = st_policy_cmd_load(x->cmd, what, false, &x->policy);
 
-    if (code == ST_EXIT_OK)
-        assume_mounts(x);
-    return code;
+    if (code != ST_EXIT_OK)
+        return code;
+    x->asked = st_policy_depth(x->policy);
+    assume_mounts(x);
+    return ST_EXIT_OK;
 }
 
 int st_policy_explain_plan(struct policy_cmd *c, int argc, char **args)
@@ -272,12 +277,11 @@ int st_policy_explain_plan(struct policy_cmd *c, int argc, char **args)
         return st_cli_usage(c->verb, "explain one policy, or --container ID");
     code = c->container ? of_container(&x) : of_policy(&x, args[0]);
     if (code == ST_EXIT_OK) {
-        st_depth_plan_make(x.policy,
-                           &(struct st_depth_facts){.asked = st_policy_depth(x.policy),
-                                                    .notified = true,
-                                                    .mounts = x.mounts.list,
-                                                    .n_mounts = x.mounts.n},
-                           &x.plan);
+        st_depth_plan_make(
+            x.policy,
+            &(struct st_depth_facts){
+                .asked = x.asked, .notified = true, .mounts = x.mounts.list, .n_mounts = x.mounts.n},
+            &x.plan);
         if (c->cli->json)
             put_json(&x);
         else

@@ -236,6 +236,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
         return code;
     if (st_config_load(cli->config, &config, &err) < 0)
         return st_cli_error(self, "%s", err.msg);
+    c.depth_by_policy = config->depth == ST_DEPTH_BY_POLICY;
     c.source.dirs = (const char *const *)config->policy_dirs;
     while (config->policy_dirs[c.source.n_dirs])
         c.source.n_dirs++;

@@ -16,6 +16,7 @@ struct policy_cmd {
     struct st_event_words words;
     const char *trace, *expect, *container;
     bool all, strict;
+    bool depth_by_policy; /* by the configuration */
 };
 
 /* By name, by path, or `-` for standard input. What is wrong with it goes to standard error, warnings only

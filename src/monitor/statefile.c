@@ -89,6 +89,7 @@ static void describe(const struct st_state *s, struct st_buf *out)
     st_jw_init(&w, out);
     st_jw_object(&w);
     st_jw_kstr(&w, "agent_id", s->order->agent_id);
+    st_jw_kstr(&w, "depth", s->order->depth ? s->order->depth : "strict");
     st_jw_kstr(&w, "floor", s->order->landlock_abi ? "landlock" : s->order->floor ? "mount" : "off");
     st_jw_kstr(&w, "freezer", s->freezer);
     st_jw_kstr(&w, "id", s->order->id);

@@ -267,6 +267,13 @@ reads() {
     sandtrace policy explain --container "$(id_of box)" --json >"$NOTES/plan"
     [ "$(jq -c '[.depth, (.mounts[] | select(.point == "/" or .point == "/workspace") | [.point, .writable, .every_open])]' "$NOTES/plan")" = \
         '["guard",["/",false,false],["/workspace",true,false]]' ]
+    remove_by runc box
+    configure depth strict
+    prepare runc box
+    start_by runc box sleep 1000
+    retry_until is_watched "$(id_of box)"
+    sandtrace policy explain --container "$(id_of box)" >"$NOTES/plan"
+    contains "$NOTES/plan" 'guarded: depth strict'
 }
 
 @test "who is let do what may bring other mounts is asked about everything from then on" {
