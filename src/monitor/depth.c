@@ -231,10 +231,8 @@ int st_depth_watch_makes(struct st_depth_watch *d, struct st_str path, int fd)
 
     if (d->plan.n_objects == 0 || !path.p || fd < 0)
         return 0;
-    if (!st_depth_plan_reaches(&d->plan, path))
-        return 0;
     m = mount_by_id(d, st_mount_of(fd));
-    if (!m || m->every_open || m->at->silent)
+    if (!m || !m->listed || m->every_open || !st_depth_plan_reaches(&d->plan, path))
         return 0;
     return widen(d, m, fd, "something is made where what may be refused could be");
 }

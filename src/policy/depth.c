@@ -176,12 +176,14 @@ static const struct path_patterns *keep_parsed(struct st_depth_plan *plan, const
     return kept;
 }
 
-static void ask_about_objects(struct planner *p, const char *pattern, const char *list)
+static void ask_about_objects(struct planner *p, const char *pattern, const char *list,
+                              struct st_depth_mount *m)
 {
     struct st_depth_plan *plan = p->plan;
     size_t n = plan->n_objects;
 
     raise_cost(p, ST_COST_OBJECTS);
+    m->listed = true;
     if (n && plan->objects[n - 1].pattern == pattern && strcmp(plan->objects[n - 1].list, list) == 0)
         return; /* on another mount */
     if ((n & (n - 1)) == 0)
@@ -201,7 +203,7 @@ static void read_claim(struct planner *p, const char *pattern, const char *list,
     } else if (!list) {
         ask_about_all(p, m, "what may not be read is not to be listed");
     } else {
-        ask_about_objects(p, pattern, list);
+        ask_about_objects(p, pattern, list, m);
     }
 }
 
@@ -213,7 +215,7 @@ static void write_claim(struct planner *p, const char *pattern, const char *list
     if (!list)
         ask_about_all(p, m, "what may not be written is not to be listed");
     else
-        ask_about_objects(p, pattern, list);
+        ask_about_objects(p, pattern, list, m);
 }
 
 static void take_claim(void *ctx, const struct claim *c)

@@ -29,6 +29,7 @@ const char *st_cost_name(enum st_cost cost);
 /* What is asked about on one mount. */
 struct st_depth_mount {
     const struct st_footing *at;
+    bool listed; /* some of the objects may be there */
     bool every_open;
     const struct st_rule *rule; /* because of this one; NULL: of none alone */
     const char *why;

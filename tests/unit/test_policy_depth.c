@@ -197,6 +197,8 @@ static void what_is_made_later_is_known_to_belong_on_the_list(void **state)
 
     (void)state;
     plan_of(policy, ST_DEPTH_GUARD, true, &plan);
+    assert_true(plan.mounts[0].listed);
+    assert_false(plan.mounts[3].listed);
     assert_true(st_depth_plan_reaches(&plan, st_str("/root/.ssh")));
     assert_true(st_depth_plan_reaches(&plan, st_str("/root")));
     assert_true(st_depth_plan_reaches(&plan, st_str("/root/.ssh/a/b")));
