@@ -6,11 +6,13 @@
 
 #include <string.h>
 
-/* Fields of an open that are different each time; of all others it is known what they are. */
-static bool is_free(unsigned field)
+/* Fields of which it is known what they are of every open: alike, or not there. All others may be anything.
+ */
+static bool is_known(unsigned field)
 {
-    static const char *const names[] = {"evidence_tier", "path", "target", "size", "comm",
-                                        "exe",           "cwd",  "uid",    "gid"};
+    static const char *const names[] = {"event_type", "op",        "access",        "dst_host", "dst_ip",
+                                        "dst_port",   "protocol",  "bytes_sent",    "qtype",    "dest_host",
+                                        "dest_ip",    "dest_port", "bytes_received"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(st_field_name(field), names[i]) == 0)
@@ -24,7 +26,7 @@ static bool may_be_open(const struct st_condition *c)
                                   .fs = {.op = ST_FS_OPEN, .access = ST_ACCESS_READ | ST_ACCESS_WRITE}};
 
     for (size_t i = 0; i < c->n; i++)
-        if (!is_free(c->predicates[i].field) && !st_predicate_holds(&open, &c->predicates[i]))
+        if (is_known(c->predicates[i].field) && !st_predicate_holds(&open, &c->predicates[i]))
             return false;
     return true;
 }

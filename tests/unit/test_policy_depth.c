@@ -103,6 +103,10 @@ static const struct {
           "'/etc/x/**' } "
           "}, { event_type: network_egress }] } }\n",
      ST_COST_OBJECTS, "", "/etc/x/** ", NULL},
+    {BASE "  - { id: r, type: match, action: deny, severity: low, match: { path: /w/x, process.cwd: /tmp, "
+          "comm: cat } "
+          "}\n",
+     ST_COST_OPENS, "/w ", "", NULL},
     /* a floor that is not there */
     {HEAD "scope: [/w/inner]\nrules:\n" DENY "paths: [/etc/shadow] }\n", ST_COST_OBJECTS, "/w ",
      "/etc/shadow ", NULL},
