@@ -12,7 +12,7 @@
 #include <poll.h>
 #include <string.h>
 
-#define RECORD_MS 5000 /* until a record that is due is on the trace */
+#define RECORD_MS 60000 /* until a record that is due is on the trace */
 #define LOOK_MS 20
 
 struct story {

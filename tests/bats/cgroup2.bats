@@ -27,3 +27,5 @@ passes_on_v2() {
 @test "no container thaws itself or leaves its group where there is only cgroup v2" { passes_on_v2 reach.bats 'its trace says so|can write control groups|thaw|below'; }
 
 @test "sandtrace run asks, and leaves nothing behind, where there is only cgroup v2" { passes_on_v2 run.bats 'exit code|escape|is killed|TERM, INT'; }
+
+@test "each demonstration shows what it claims where there is only cgroup v2" { passes_on_v2 demo.bats 'all shows|whatever signal'; }
