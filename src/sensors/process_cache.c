@@ -24,10 +24,15 @@ struct entry {
     struct st_event_copy *kept; /* the bytes that they point to */
 };
 
-struct st_process_cache {
-    const struct st_membership *members;
+/* What is kept; there is none while there is no work. */
+struct store {
     struct entry entries[ENTRIES];
     struct st_process_room room; /* of who is not kept, or not yet */
+};
+
+struct st_process_cache {
+    const struct st_membership *members;
+    struct store *store; /* NULL: nothing was asked since the last time that it was emptied */
 };
 
 struct st_process_cache *st_process_cache_new(const struct st_membership *members)
@@ -35,9 +40,17 @@ struct st_process_cache *st_process_cache_new(const struct st_membership *member
     struct st_process_cache *c = st_xcalloc(1, sizeof(*c));
 
     c->members = members;
-    for (size_t i = 0; i < ENTRIES; i++)
-        c->entries[i].dir = c->entries[i].registers = -1;
     return c;
+}
+
+static struct store *open_store(struct st_process_cache *c)
+{
+    if (c->store)
+        return c->store;
+    c->store = st_xcalloc(1, sizeof(*c->store));
+    for (size_t i = 0; i < ENTRIES; i++)
+        c->store->entries[i].dir = c->store->entries[i].registers = -1;
+    return c->store;
 }
 
 static void drop(struct entry *e)
@@ -51,8 +64,12 @@ static void drop(struct entry *e)
 
 void st_process_cache_clear(struct st_process_cache *c)
 {
-    for (size_t i = 0; c && i < ENTRIES; i++)
-        drop(&c->entries[i]);
+    if (!c || !c->store)
+        return;
+    for (size_t i = 0; i < ENTRIES; i++)
+        drop(&c->store->entries[i]);
+    free(c->store);
+    c->store = NULL;
 }
 
 void st_process_cache_free(struct st_process_cache *c)
@@ -64,9 +81,11 @@ void st_process_cache_free(struct st_process_cache *c)
 /* Whoever was given its facts may still use them: what it has is freed when its place is needed. */
 void st_process_cache_forget(struct st_process_cache *c, pid_t pid)
 {
-    for (size_t i = 0; i < ENTRIES; i++)
-        if (c->entries[i].tid == pid || c->entries[i].facts.leader == pid)
-            c->entries[i].tid = 0;
+    struct entry *all = c->store ? c->store->entries : NULL;
+
+    for (size_t i = 0; all && i < ENTRIES; i++)
+        if (all[i].tid == pid || all[i].facts.leader == pid)
+            all[i].tid = 0;
 }
 
 /* Also an execution that nobody has told us of. */
@@ -92,29 +111,31 @@ static bool is_good(struct entry *e, int64_t owner, int64_t now_ns)
 
 static struct entry *find(struct st_process_cache *c, pid_t tid)
 {
-    for (size_t i = 0; i < ENTRIES; i++)
-        if (c->entries[i].tid == tid)
-            return &c->entries[i];
+    struct entry *all = c->store ? c->store->entries : NULL;
+
+    for (size_t i = 0; all && i < ENTRIES; i++)
+        if (all[i].tid == tid)
+            return &all[i];
     return NULL;
 }
 
-static struct entry *make_room(struct st_process_cache *c)
+static struct entry *make_room(struct store *s)
 {
-    struct entry *oldest = &c->entries[0];
+    struct entry *oldest = &s->entries[0];
 
     for (size_t i = 0; i < ENTRIES && oldest->tid; i++)
-        if (!c->entries[i].tid || c->entries[i].read_ns < oldest->read_ns)
-            oldest = &c->entries[i];
+        if (!s->entries[i].tid || s->entries[i].read_ns < oldest->read_ns)
+            oldest = &s->entries[i];
     drop(oldest);
     return oldest;
 }
 
-static const struct st_process_facts *keep(struct st_process_cache *c, struct entry *e)
+static const struct st_process_facts *keep(struct entry *e, const struct st_process_facts *fresh)
 {
-    const struct st_event bearer = {.type = ST_EV_FILESYSTEM, .process = c->room.facts.process};
+    const struct st_event bearer = {.type = ST_EV_FILESYSTEM, .process = fresh->process};
 
     e->kept = st_event_copy(&bearer, NULL);
-    e->facts = c->room.facts;
+    e->facts = *fresh;
     e->facts.process = e->kept->ev.process;
     return &e->facts;
 }
@@ -122,7 +143,8 @@ static const struct st_process_facts *keep(struct st_process_cache *c, struct en
 const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid_t tid, int64_t owner,
                                                  int64_t now_ns)
 {
-    const struct st_process_facts *fresh = &c->room.facts;
+    struct store *s = open_store(c);
+    const struct st_process_facts *fresh = &s->room.facts;
     struct entry *e = find(c, tid);
     st_auto_fd dir = -1;
     char path[32];
@@ -136,16 +158,16 @@ const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid
         drop(e);
     snprintf(path, sizeof(path), "/proc/%d", (int)tid);
     dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir < 0 || !st_process_read(tid, c->members, &c->room))
+    if (dir < 0 || !st_process_read(tid, c->members, &s->room))
         return NULL;
     if (!fresh->in_container || fresh->process.incomplete)
         return fresh;
-    e = make_room(c);
+    e = make_room(s);
     e->tid = tid;
     e->owner = owner;
     e->read_ns = e->looked_ns = now_ns;
     e->dir = st_steal_fd(&dir);
-    return keep(c, e);
+    return keep(e, fresh);
 }
 
 int st_process_cache_registers(struct st_process_cache *c, pid_t tid)
