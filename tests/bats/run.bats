@@ -6,7 +6,7 @@ load lib/control
 load lib/terminal
 
 setup_file() {
-    require tmux=tmux script=util-linux setpriv=util-linux slirp4netns=slirp4netns
+    require python3=python3 tmux=tmux script=util-linux setpriv=util-linux slirp4netns=slirp4netns
     make_world
     # Not in the world: whoever works there would count as one of its processes.
     export FOLDER="$NOTES/my work"
@@ -142,7 +142,7 @@ no_box_is_left() { [ -z "$(running_id)" ] && [ "$(ls "$WORLD/run/.runs")" = lock
 
 @test "the commands of docs/getting-started.md work as they are written" {
     # Those behind sh fences; the one that asks has its own tests below.
-    awk '/^```/ { on = $0 == "```sh"; next } on' "$ST_SRCDIR/docs/getting-started.md" | grep -v -e /etc/shadow -e /srv/try >"$NOTES/commands"
+    python3 "$load_dir/document.py" commands "$ST_SRCDIR/docs/getting-started.md" | grep -v -e /etc/shadow -e /srv/try >"$NOTES/commands"
     [ "$(wc -l <"$NOTES/commands")" -eq 6 ]
     run -0 bash -euc "sudo() { \"\$@\"; }; source '$NOTES/commands'" </dev/null
     [[ $output == *"1 file written"*hello*"valid: "* ]]

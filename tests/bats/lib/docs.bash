@@ -50,7 +50,7 @@ stand_in() {
 }
 
 # commands_of DOCUMENT: what stands in its ```sh blocks.
-commands_of() { awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' "$1"; }
+commands_of() { python3 "$load_dir/document.py" commands "$1"; }
 
 # type_document DOCUMENT: each command, echoed as it is read, in one shell that stops at the first failure. Its output is
 # in $NOTES/typed.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """document.py script|compare DOCUMENT SECTION DIR: what a document shows is typed, and what it promises is compared.
+document.py commands DOCUMENT: what stands in all its ```sh blocks.
 
 In the section with that heading each ```sh block is run, in order, on a terminal, by a shell that stops at the first failure; a ```text block behind it is
 what it prints: each line of it must come, in that order, others may come between. `…` stands for anything, white space for any white space. A ```yaml block that
@@ -14,14 +15,19 @@ from pathlib import Path
 COLUMNS = 140
 
 
+def blocks_of(text):
+    """(kind, text) of each block."""
+    return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S)
+
+
 def blocks(text, section):
-    """(kind, text) of each block below the heading, up to the next of its level."""
+    """Those below the heading, up to the next of its level."""
     match = re.search(rf"^(#+) {re.escape(section)}$", text, re.M)
     if not match:
         sys.exit(f"no section '{section}'")
     rest = text[match.end():]
     end = re.search(rf"^#{{1,{len(match[1])}}} (?!.*\.yaml)", re.sub(r"```.*?```", lambda m: re.sub(r"[^\n]", " ", m[0]), rest, flags=re.S), re.M)
-    return re.findall(r"^```(\w+)\n(.*?)^```$", rest[: end.start()] if end else rest, re.M | re.S)
+    return blocks_of(rest[: end.start()] if end else rest)
 
 
 def script(found, where):
@@ -55,7 +61,10 @@ def compare(found, where):
     print(f"{compared} answers as promised")
 
 
-def main(what, document, section, where):
+def main(what, document, section=None, where=None):
+    if what == "commands":
+        print("".join(text for kind, text in blocks_of(Path(document).read_text()) if kind == "sh"), end="")
+        return
     found = blocks(Path(document).read_text(), section)
     if not any(kind == "sh" for kind, _ in found):
         sys.exit(f"nothing to type in section '{section}'")
