@@ -6,7 +6,7 @@ load lib/control
 load lib/terminal
 
 setup_file() {
-    require python3=python3 tmux=tmux script=util-linux setpriv=util-linux slirp4netns=slirp4netns
+    require python3=python3 tmux=tmux script=util-linux setpriv=util-linux slirp4netns=slirp4netns sudo=sudo
     make_world
     # Not in the world: whoever works there would count as one of its processes.
     export FOLDER="$NOTES/my work"
@@ -213,6 +213,34 @@ no_box_is_left() { [ -z "$(running_id)" ] && [ "$(ls "$WORLD/run/.runs")" = lock
     run -0 --separate-stderr env SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody sandtrace run --json -- sh -c 'id -u; id -g; id -G; echo "$HOME"; touch "made here" "$HOME/x"' </dev/null
     [ "${lines[*]}" = "65534 65534 65534 /tmp/home" ]
     [ "$(stat -c %u:%g "$FOLDER/made here")" = 65534:65534 ]
+    chown 0:0 "$FOLDER"
+    nothing_left_behind
+}
+
+# as_sudoer COMMAND: by a user of the name ann who is no root, and has it run by the real sudo. She is known in a
+# mount namespace of its own only, where /etc is another one.
+as_sudoer() {
+    mkdir -p "$NOTES/etc"/{upper,work}
+    unshare -m --propagation private bash -euc '
+        mount -t overlay etc -o "lowerdir=/etc,upperdir=$1/etc/upper,workdir=$1/etc/work" /etc
+        printf "ann:x:54321:54321::/nonexistent:/bin/sh\n" >>/etc/passwd
+        printf "ann:x:54321:\n" >>/etc/group
+        printf "ann:*:19000:0:99999:7:::\n" >>/etc/shadow
+        install -m 0440 /dev/stdin /etc/sudoers <<<"Defaults env_keep += SANDTRACE_CONFIG
+Defaults !use_pty, secure_path=\"$WORLD/bin:$PATH\"
+ann ALL=(root) NOPASSWD: ALL"
+        rm -rf /etc/sudoers.d
+        exec setpriv --reuid 54321 --regid 54321 --clear-groups sh -c "$2"' as_sudoer "$NOTES" "$1"
+}
+
+@test "by the real sudo it is the caller who works in the container, and the trace has no other" {
+    chown 54321:54321 "$FOLDER"
+    run -0 --separate-stderr as_sudoer 'sudo sandtrace run --json --trace mine.jsonl -- sh -c "id -u; id -un; touch made" </dev/null'
+    [ "${lines[*]}" = "54321 ann" ]
+    [ "$(stat -c %u:%g "$FOLDER/made")" = 54321:54321 ]
+    [ "$(stat -c %u:%g "$FOLDER/mine.jsonl")" = 54321:54321 ]
+    run -0 sandtrace verify "$FOLDER/mine.jsonl"
+    [ "$(jq -r 'select(.event_type == "process" and .payload.op == "exec") | .payload.process.uid' "$FOLDER/mine.jsonl" | sort -u)" = 54321 ]
     chown 0:0 "$FOLDER"
     nothing_left_behind
 }
