@@ -122,12 +122,13 @@ EXTRA_DIST += \
 	%D%/bench/depth_rounds.py \
 	%D%/bench/syscall.sh \
 	%D%/bench/syscall_rounds.py \
+	%D%/bench/open.sh \
 	%D%/bench/net.sh \
 	%D%/bench/net_load.py \
 	%D%/bench/net_rounds.py
 
 # runc's own suite, by runc and through us, compared; and what we add to a start.
-.PHONY: check-runc check-vm bench-start bench-freeze bench-net bench-syscall bench-depth
+.PHONY: check-runc check-vm bench-start bench-freeze bench-net bench-syscall bench-open bench-depth
 # make check-vm VM=PROGRAM [SUITES="bookworm trixie"] [VM_FILES="lifecycle.bats …"]: see vm/run.sh.
 check-vm: all %D%/attack/attack %D%/attack/ask %D%/attack/net %D%/attack/forks %D%/attack/marker %D%/attack/storm %D%/attack/monitor-with-faults
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/vm/run.sh "$(VM)" $(SUITES) -- $(VM_FILES)
@@ -141,12 +142,17 @@ bench-start: all %D%/bench/nothing
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/start.sh $(BENCH_FLAGS)
 bench-net: all %D%/attack/net
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/net.sh $(BENCH_FLAGS)
-bench-syscall: all %D%/attack/ask
+EXTRA_PROGRAMS += %D%/bench/bare
+CLEANFILES += %D%/bench/bare
+tests_bench_bare_SOURCES = %D%/bench/bare.c
+bench-syscall: all %D%/attack/ask %D%/bench/bare
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/syscall.sh $(BENCH_FLAGS)
 EXTRA_PROGRAMS += %D%/bench/clock
 CLEANFILES += %D%/bench/clock
 tests_bench_clock_SOURCES = %D%/bench/clock.c
 tests_bench_clock_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
+bench-open: all %D%/bench/clock %D%/bench/bare
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/open.sh $(BENCH_FLAGS)
 bench-depth: all %D%/bench/clock
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/depth.sh $(BENCH_FLAGS)
 bench-freeze: all %D%/attack/marker

@@ -69,10 +69,18 @@ static const char *objection(const struct st_inquiry *q, const struct st_boundar
     return NULL;
 }
 
+static ssize_t look(void *ctx, uint64_t address, void *out, size_t n)
+{
+    struct st_inquiry *q = ctx;
+    pid_t tid = (pid_t)q->asked->pid;
+
+    q->looked = true;
+    return st_memory_of_task(&tid, address, out, n);
+}
+
 static void describe(struct st_inquiry *q, const struct st_boundary *row, const char *name)
 {
     const struct seccomp_data *call = &q->asked->data;
-    pid_t tid = (pid_t)q->asked->pid;
 
     if (!name)
         snprintf(q->number, sizeof(q->number), "%d", call->nr);
@@ -81,7 +89,7 @@ static void describe(struct st_inquiry *q, const struct st_boundary *row, const 
     if (!row)
         return;
     st_buf_clear(&q->m->args);
-    st_boundary_decode(row, call, st_memory_of_task, &tid, &q->m->args);
+    st_boundary_decode(row, call, look, q, &q->m->args);
     q->ev.sys.args = (struct st_str){.p = q->m->args.data, .len = q->m->args.len};
     q->ev.sys.capability = st_str(st_boundary_capability(row, call));
 }
@@ -102,7 +110,8 @@ static void refuse_as_profile(struct st_inquiry *q, int error)
     st_inquiry_respond(q, &v, error);
 }
 
-/* What was read belongs to the asker only if it still waits. */
+/* What was read belongs to the asker only if it still waits. Registers came with the question, and what was
+ * known before it of who asks is no truer for its waiting: where there was nothing else, the answer tells. */
 static void judge(struct st_inquiry *q, const struct st_boundary *row, int refusal)
 {
     const char *why = objection(q, row);
@@ -110,7 +119,7 @@ static void judge(struct st_inquiry *q, const struct st_boundary *row, int refus
 
     if (refusal || why || !st_pipeline_would_let(q->m->pipeline, &q->ev, &v))
         st_inquiry_look_closer(q);
-    if (!st_filter_waits(q->filter, q->asked->id) || st_inquiry_settle_again(q))
+    if ((q->looked && !st_filter_waits(q->filter, q->asked->id)) || st_inquiry_settle_again(q))
         return;
     if (refusal)
         refuse_as_profile(q, refusal);

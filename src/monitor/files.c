@@ -10,6 +10,7 @@
 #include "sensors/runtime_copy.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,13 +21,13 @@
 #define PATIENCE_NS 10000000000 /* what is not known by then is taken for the worst */
 
 /* NUL-terminated, of at most size bytes; the kernel says no where it is longer than a page. */
-static ssize_t path_of(int fd, char *out, size_t size)
+static ssize_t path_of(const struct st_files *f, int fd, char *out, size_t size)
 {
-    char link[32];
+    char link[16];
     ssize_t n;
 
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    n = readlink(link, out, size);
+    snprintf(link, sizeof(link), "%d", fd);
+    n = readlinkat(f->fds, link, out, size);
     if (n >= 0)
         out[n] = '\0';
     return n;
@@ -38,7 +39,7 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
     struct st_files *f = ctx;
     char path[PATH_MAX];
 
-    if (!allow && op->token && path_of(op->fd, path, sizeof(path) - 1) > 0)
+    if (!allow && op->token && path_of(f, op->fd, path, sizeof(path) - 1) > 0)
         st_leftover_remove(f->pipeline->watch, (pid_t)op->token, op->fd, path);
     st_fan_answer(f->fan, &op->fd, allow);
 }
@@ -142,7 +143,7 @@ static void look_closer(struct st_files *f, pid_t tid, struct st_event *ev)
 
 void st_files_describe(struct st_files *f, int fd, struct st_event *ev)
 {
-    ssize_t n = path_of(fd, f->path, sizeof(f->path) - 1);
+    ssize_t n = path_of(f, fd, f->path, sizeof(f->path) - 1);
     struct stat sb;
 
     if (n >= 0)
@@ -342,12 +343,9 @@ void st_files_drain(struct st_files *f)
         continue;
 }
 
-void st_files_ready(void *ctx, uint32_t events)
+bool st_files_work(struct st_files *f)
 {
-    struct st_files *f = ctx;
-
-    (void)events;
-    st_fan_read(f->fan, take, f);
+    return st_fan_read(f->fan, take, f) > 0;
 }
 
 /* As "1 file system, 4 mounts; no permission events: /proc /sys". */
@@ -393,6 +391,7 @@ static void begin(struct st_files *f, struct st_pipeline *p, struct st_watch *w)
 {
     f->pipeline = p;
     f->fan = w->fan;
+    f->fds = -1;
     f->late.table = -1;
     f->depth.told = -1;
     f->init = w->order.pid;
@@ -412,6 +411,9 @@ int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w,
     struct stat sb;
 
     begin(f, p, w);
+    f->fds = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (f->fds < 0)
+        return st_fail_errno(err, "/proc/self/fd");
     f->memory_dev = st_program_memory();
     if (st_program_stat(w->order.pid, &sb)) {
         f->runtime_dev = sb.st_dev;

@@ -24,6 +24,7 @@ struct st_files {
     struct st_notify *filters; /* whose are to be known before a program runs; NULL: likewise */
     struct st_processes *processes;
     int fan;
+    int fds; /* of /proc/self/fd, from where the path of what is opened is found soonest */
     bool refuse_all; /* after a loss: nothing is judged any more */
     struct st_membership members;
     pid_t init, self, warden;
@@ -56,8 +57,8 @@ int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w,
  */
 void st_files_take_over(struct st_files *f, struct st_pipeline *p, struct st_watch *w);
 
-/* Loop handler. */
-void st_files_ready(void *ctx, uint32_t events);
+/* What was reported by now, some of it. false: nothing was. */
+bool st_files_work(struct st_files *f);
 
 /* What could not be judged or found yet: when to look again (monotonic ns, or -1), and do so. */
 int64_t st_files_deadline(const struct st_files *f);

@@ -78,6 +78,7 @@ libmonitor_a_SOURCES = \
 	%D%/warden.c %D%/warden.h \
 	%D%/watch.c %D%/watch.h \
 	%D%/worker.c %D%/worker.h \
+	%D%/worker_eager.c \
 	%D%/worker_meet.c \
 	%D%/worker_private.h \
 	%D%/worker_start.c

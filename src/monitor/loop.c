@@ -10,10 +10,11 @@
 #include <sys/epoll.h>
 
 #define EAGER_TURNS 8
+#define POLLS_AFTER_MISS 8
 
 void st_loop_init(struct st_loop *l, int epfd, struct st_pulse *pulse)
 {
-    *l = (struct st_loop){.epfd = epfd, .pulse = pulse};
+    *l = (struct st_loop){.epfd = epfd, .pulse = pulse, .last = -1};
 }
 
 int st_loop_add(struct st_loop *l, const char *name, int fd, uint32_t events, st_loop_handler run, void *ctx)
@@ -84,29 +85,62 @@ static void run_handlers(struct st_loop *l, const struct epoll_event *events, in
         if (!slot->name || slot->generation != events[i].data.u64 >> 32)
             continue;
         atomic_store(&l->pulse->handler, index);
+        l->last = slot->fd;
         slot->run(slot->ctx, events[i].events);
     }
 }
 
+/* Who runs on our CPU asks again while we still do what is to be done after its last question: then it waits
+ * when we come back, and need not be asked about. Once that was wrong some are. */
+ST_IDLE_CODE static bool is_tried(struct st_loop_turn *t, const struct st_loop_eager *who, bool after_work)
+{
+    t->unasked = false;
+    if (!after_work || !who->may_fail || t->in_row + 1 >= EAGER_TURNS)
+        return false;
+    if (t->polls > 0) {
+        t->polls--;
+        return false;
+    }
+    t->unasked = true;
+    return true;
+}
+
 /* Whoever is eager has its turn at once, and all others after some of these. epoll's fd is readable for the
  * eager one as well: it does not tell whether there is something else. */
-ST_IDLE_CODE static int wait_with_eager(struct st_loop *l, struct epoll_event *events, int max, int timeout)
+ST_IDLE_CODE static int wait_with_eager(struct st_loop *l, struct epoll_event *events, int max, int timeout,
+                                        bool after_work)
 {
-    struct pollfd fds[] = {{.fd = l->eager(l->deadline_ctx), .events = POLLIN},
-                           {.fd = l->epfd, .events = POLLIN}};
+    const struct st_loop_eager who = l->eager(l->deadline_ctx, l->last);
+    struct pollfd fds[] = {{.fd = who.fd, .events = POLLIN}, {.fd = l->epfd, .events = POLLIN}};
+    struct st_loop_turn *t = &l->turn;
     int n;
 
-    l->eager_events = 0;
-    if (fds[0].fd < 0)
+    t->fd = who.fd;
+    t->events = 0;
+    if (who.fd < 0)
         return epoll_wait(l->epfd, events, max, timeout);
+    if (is_tried(t, &who, after_work)) {
+        t->events = POLLIN;
+        t->in_row++;
+        return 0;
+    }
     n = poll(fds, 2, timeout);
     if (n <= 0)
         return n;
-    l->eager_events = fds[0].revents;
-    if (fds[0].revents && ++l->eager_turns < EAGER_TURNS)
+    t->events = fds[0].revents;
+    if (t->events && ++t->in_row < EAGER_TURNS)
         return 0;
-    l->eager_turns = 0;
+    t->in_row = 0;
     return epoll_wait(l->epfd, events, max, 0);
+}
+
+static void run_eager(struct st_loop *l)
+{
+    struct st_loop_turn *t = &l->turn;
+
+    l->last = t->fd;
+    if (!l->on_eager(l->deadline_ctx, t->fd, t->events) && t->unasked)
+        t->polls = POLLS_AFTER_MISS;
 }
 
 /* After on_quiet nothing is run but upkeep and the wait: what runs must come back into memory. What is due,
@@ -115,9 +149,9 @@ ST_IDLE_CODE static int wait_for_events(struct st_loop *l, struct epoll_event *e
 {
     int64_t due = l->deadline ? l->deadline(l->deadline_ctx) : -1;
     int64_t rest = l->on_quiet ? st_now_mono_ns() + l->quiet_ms * INT64_C(1000000) : -1;
-    bool rests = false;
+    bool rests = false, after_work = true;
 
-    l->eager_events = 0;
+    l->turn.events = 0;
     for (;;) {
         int64_t upkeep = l->upkeep ? l->upkeep(l->deadline_ctx) : -1;
         int n, timeout;
@@ -127,9 +161,10 @@ ST_IDLE_CODE static int wait_for_events(struct st_loop *l, struct epoll_event *e
             upkeep = l->upkeep(l->deadline_ctx);
         }
         timeout = wait_ms(earliest(earliest(due, rest), upkeep));
-        n = l->eager && !rests ? wait_with_eager(l, events, max, timeout)
+        n = l->eager && !rests ? wait_with_eager(l, events, max, timeout, after_work)
                                : epoll_wait(l->epfd, events, max, timeout);
-        if (n != 0 || l->eager_events || is_due(due))
+        after_work = false;
+        if (n != 0 || l->turn.events || is_due(due))
             return n;
         if (is_due(rest)) {
             l->on_quiet(l->deadline_ctx);
@@ -152,8 +187,8 @@ ST_IDLE_CODE int st_loop_run(struct st_loop *l)
         atomic_fetch_add(&l->pulse->beats, 1);
         if (l->before_round)
             l->before_round(l->deadline_ctx);
-        if (l->eager_events)
-            l->on_eager(l->deadline_ctx, l->eager_events);
+        if (l->turn.events)
+            run_eager(l);
         if (n > 0)
             run_handlers(l, events, n);
         if (l->deadline && is_due(l->deadline(l->deadline_ctx)))

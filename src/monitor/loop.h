@@ -22,6 +22,11 @@ struct st_pulse {
 
 typedef void (*st_loop_handler)(void *ctx, uint32_t events);
 
+struct st_loop_eager {
+    int fd;        /* -1: nobody */
+    bool may_fail; /* on_eager does not wait where there is nothing: it may be tried without a poll before */
+};
+
 struct st_loop {
     int epfd;
     struct st_pulse *pulse;
@@ -34,13 +39,20 @@ struct st_loop {
     void (*before_round)(void *ctx);
     /* After the handlers of a round, before the next wait; may be NULL. Called with deadline_ctx. */
     void (*after_round)(void *ctx);
-    /* An fd behind which somebody stands who asks again as soon as it is answered; -1: nobody. It is waited
-     * for by poll, beside all others: epoll passes the waker's wish to be woken on this CPU on to nobody.
-     * Both may be NULL. Called with deadline_ctx. */
-    int (*eager)(void *ctx);
-    void (*on_eager)(void *ctx, short events);
-    short eager_events; /* of this round */
-    unsigned eager_turns;
+    /* An fd behind which somebody stands who asks again as soon as it is answered. It is waited for by poll,
+     * beside all others: epoll passes the waker's wish to be woken on this CPU on to nobody. last: whose
+     * handler was run last, -1 none. on_eager says whether there was something. Both may be NULL. Called with
+     * deadline_ctx. */
+    struct st_loop_eager (*eager)(void *ctx, int last);
+    bool (*on_eager)(void *ctx, int fd, short events);
+    struct st_loop_turn {
+        int fd;          /* of whom it is */
+        short events;    /* 0: of nobody */
+        unsigned in_row; /* since all others had theirs */
+        unsigned polls;  /* before it is tried unasked */
+        bool unasked;
+    } turn;
+    int last;
     /* Once after each time of work, when nothing has been due for quiet_ms; may be NULL. Then no timer runs
      * any more but that of a deadline. */
     void (*on_quiet)(void *ctx);

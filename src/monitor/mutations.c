@@ -191,7 +191,10 @@ void st_inquiry_look_closer(struct st_inquiry *q)
 {
     struct st_mutations *m = q->m;
 
-    if (m->who == &m->room.facts || !st_process_read((pid_t)q->asked->pid, &m->members, &m->room))
+    if (m->who == &m->room.facts)
+        return;
+    q->looked = true;
+    if (!st_process_read((pid_t)q->asked->pid, &m->members, &m->room))
         return;
     m->who = &m->room.facts;
     q->ev.process = m->who->process;
@@ -332,12 +335,17 @@ static void take_mutation(struct st_inquiry *q)
 }
 
 /* What is kept will do where the policy does not ask. NULL: it is gone. */
-static const struct st_process_facts *find_caller(struct st_mutations *m, const struct st_inquiry *q)
+static const struct st_process_facts *find_caller(struct st_mutations *m, struct st_inquiry *q)
 {
     pid_t tid = (pid_t)q->asked->pid;
+    const struct st_process_facts *kept;
 
-    if (!st_policy_asks_who(m->pipeline->policy))
-        return st_process_cached(m->pipeline->known, tid, ST_UNKNOWN, q->seen_ns);
+    q->looked = true;
+    if (!st_policy_asks_who(m->pipeline->policy)) {
+        kept = st_process_cached(m->pipeline->known, tid, ST_UNKNOWN, q->seen_ns);
+        q->looked = !st_process_cache_knew(m->pipeline->known, tid, q->seen_ns);
+        return kept;
+    }
     return st_process_read(tid, &m->members, &m->room) ? &m->room.facts : NULL;
 }
 

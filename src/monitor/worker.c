@@ -345,20 +345,6 @@ static void after_round(void *ctx)
     st_news_flush(&w->news);
 }
 
-static int eager(void *ctx)
-{
-    const struct st_worker *w = ctx;
-
-    return st_mutations_eager(&w->mutations);
-}
-
-static void on_eager(void *ctx, short events)
-{
-    struct st_worker *w = ctx;
-
-    st_mutations_work_eager(&w->mutations, events);
-}
-
 static bool is_inside(void *ctx, pid_t pid)
 {
     struct st_worker *w = ctx;
@@ -366,15 +352,6 @@ static bool is_inside(void *ctx, pid_t pid)
     if (w->watch->fan < 0)
         return false;
     return !st_process_read(pid, &w->files.members, &w->files.room) || w->files.room.facts.in_container;
-}
-
-/* Nothing of the container runs before its first program is let: by then all its devices are held. */
-static void on_files_outside(void *ctx, uint32_t events)
-{
-    struct st_worker *w = ctx;
-
-    st_network_settle(&w->network);
-    st_files_ready(&w->files, events);
 }
 
 static int attach(struct st_worker *w, struct st_error *err)
@@ -386,8 +363,8 @@ static int attach(struct st_worker *w, struct st_error *err)
     w->loop.deadline_ctx = w;
     w->loop.before_round = before_round;
     w->loop.after_round = after_round;
-    w->loop.eager = eager;
-    w->loop.on_eager = on_eager;
+    w->loop.eager = st_worker_eager;
+    w->loop.on_eager = st_worker_on_eager;
     w->loop.on_quiet = on_quiet;
     w->loop.quiet_ms = QUIET_MS;
     w->loop.upkeep = upkeep;
@@ -404,10 +381,7 @@ static int attach(struct st_worker *w, struct st_error *err)
     if (rc < 0)
         return st_fail(err, -rc, "watch the container");
     if (w->watch->fan >= 0) {
-        if (w->network.on && w->network.outside.on)
-            rc = st_loop_add(&w->loop, "files", w->watch->fan, EPOLLIN, on_files_outside, w);
-        else
-            rc = st_loop_add(&w->loop, "files", w->watch->fan, EPOLLIN, st_files_ready, &w->files);
+        rc = st_loop_add(&w->loop, "files", w->watch->fan, EPOLLIN, st_worker_on_files, w);
         if (rc == 0)
             rc = st_files_attach(&w->files, &w->loop);
         if (rc < 0)

@@ -27,6 +27,7 @@ struct st_worker {
     struct st_pipeline pipeline;  /* policy, trace, pauses */
     struct st_membership members; /* who belongs to the container */
     struct st_files files;
+    unsigned opens; /* in a row, without a call in between */
     struct st_mutations mutations;
     struct st_processes processes;
     struct st_network network;
@@ -51,6 +52,11 @@ int st_worker_prepare(struct st_worker *w, struct st_error *err);
 int st_worker_meet(struct st_worker *w, bool prepared, struct st_error *err);
 /* Trace, sensors, control socket, state file, bus: all that needs the privileges that go next. */
 int st_worker_open(struct st_worker *w, struct st_error *err);
+
+/* For the loop: whose turn is next, and the turns. */
+struct st_loop_eager st_worker_eager(void *ctx, int last);
+bool st_worker_on_eager(void *ctx, int fd, short events);
+void st_worker_on_files(void *ctx, uint32_t events);
 
 /* The policy that the order names, in the mode that it asks for. diags may be NULL. */
 int st_worker_load_policy(const struct st_order *o, struct st_policy **out, struct st_diagnostics *diags,

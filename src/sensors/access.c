@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -34,16 +36,34 @@ static struct st_wanted by_flags(unsigned long flags)
     return w;
 }
 
+/* As "257 0xffffff9c 0x7f… …": the number, six arguments, and two more that are of no use here. Where the
+ * thread is in no call there are fewer. */
+static bool find_call(const char *text, long *nr, unsigned long args[6])
+{
+    char *end;
+
+    *nr = strtol(text, &end, 10);
+    if (end == text)
+        return false;
+    for (int i = 0; i < 6; i++) {
+        const char *at = end;
+
+        args[i] = strtoul(at, &end, 16);
+        if (end == at)
+            return false;
+    }
+    return true;
+}
+
 struct st_wanted st_access_of_syscall(const char *text, int exec)
 {
     const struct st_wanted unknown = {.access = ST_ACCESS_READ | ST_ACCESS_WRITE};
-    unsigned long args[6] = {0};
-    long nr = -1;
+    unsigned long args[6];
+    long nr;
 
     if (exec)
         return (struct st_wanted){.access = ST_ACCESS_EXEC};
-    if (sscanf(text, "%ld %lx %lx %lx %lx %lx %lx", &nr, &args[0], &args[1], &args[2], &args[3], &args[4],
-               &args[5]) < 7)
+    if (!find_call(text, &nr, args))
         return unknown;
     switch (nr) {
 #ifdef SYS_open

@@ -170,6 +170,13 @@ const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid
     return keep(e, fresh);
 }
 
+bool st_process_cache_knew(struct st_process_cache *c, pid_t tid, int64_t moment_ns)
+{
+    const struct entry *e = find(c, tid);
+
+    return e && e->read_ns < moment_ns;
+}
+
 int st_process_cache_registers(struct st_process_cache *c, pid_t tid)
 {
     struct entry *e = find(c, tid);

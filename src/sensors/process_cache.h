@@ -27,5 +27,8 @@ void st_process_cache_clear(struct st_process_cache *c);
 const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid_t tid, int64_t owner,
                                                  int64_t now_ns);
 
+/* Is what st_process_cached gave of this thread from before that moment? Else it was read since. */
+bool st_process_cache_knew(struct st_process_cache *c, pid_t tid, int64_t moment_ns);
+
 /* An fd of /proc/TID/syscall, of this very thread for ever, while it is kept; -1: none is. */
 int st_process_cache_registers(struct st_process_cache *c, pid_t tid);

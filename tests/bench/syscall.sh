@@ -4,7 +4,8 @@
 #
 #   syscall.sh [--rounds N] [--calls N] [--assert]
 #
-# chroot: a text of the caller's memory is read. kcmp: all is in registers. --assert: fails over the limit.
+# chroot: a text of the caller's memory is read. kcmp: all is in registers. How much of it is the kernel's way of asking
+# is measured beside it (bare.c). --assert: fails over the limit.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -27,8 +28,8 @@ for kind in plain again sandtrace; do
     [ "$kind" != sandtrace ] || by=runtime
     start_detached "$kind" "$by"
 done
-python3 "$here/syscall_rounds.py" "$@" --root "$WORLD/root" --runtime "$(command -v runc)" --plain "$(id_of plain)" --again "$(id_of again)" \
-    --sandtrace "$(id_of sandtrace)"
+python3 "$here/syscall_rounds.py" "$@" --uses chroot kcmp --root "$WORLD/root" --runtime "$(command -v runc)" --plain "$(id_of plain)" \
+    --again "$(id_of again)" --sandtrace "$(id_of sandtrace)" --bare "$ST_BUILDDIR/tests/bench/bare" --pid "$(init_pid_of plain)"
 for kind in plain again sandtrace; do plain_runc delete --force "$(id_of "$kind")"; done
 # Every call of ours was told of, or its time means nothing.
 retry_until is_sealed "$(id_of sandtrace)"

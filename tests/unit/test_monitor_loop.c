@@ -5,6 +5,8 @@
 #include "monitor/loop.h"
 #include "unit.h"
 
+#include <limits.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -18,6 +20,8 @@ struct fixture {
     int64_t deadline;
     int upkeeps;
     int64_t upkeep;
+    struct st_loop_eager eager;
+    int eager_turns, found; /* how often it was its turn; how often there is to be something */
 };
 
 static void set_up(struct fixture *f)
@@ -228,6 +232,122 @@ static void upkeep_is_done_also_where_work_never_ends(void **state)
     close(f.epfd);
 }
 
+/* ---- who asks again at once ---- */
+
+static struct st_loop_eager tell_eager(void *ctx, int last)
+{
+    (void)last;
+    return ((struct fixture *)ctx)->eager;
+}
+
+static bool take_turn(void *ctx, int fd, short events)
+{
+    struct fixture *f = ctx;
+
+    assert_int_equal(fd, f->eager.fd);
+    assert_true(events & POLLIN);
+    return ++f->eager_turns <= f->found;
+}
+
+static void set_up_eager(struct fixture *f, int fd, bool may_fail)
+{
+    set_up(f);
+    f->eager = (struct st_loop_eager){fd, may_fail};
+    f->loop.eager = tell_eager;
+    f->loop.on_eager = take_turn;
+    f->loop.deadline_ctx = f;
+}
+
+static void quit_at_the_third(void *ctx, uint32_t events)
+{
+    struct fixture *f = ctx;
+
+    (void)events;
+    f->loop.quit = ++f->runs == 3;
+}
+
+static void starves_nobody(bool may_fail)
+{
+    struct fixture f;
+    st_auto_fd greedy = eventfd(1, EFD_CLOEXEC), other = eventfd(1, EFD_CLOEXEC);
+
+    set_up_eager(&f, greedy, may_fail);
+    f.found = INT_MAX;
+    f.loop.upkeep = tell_upkeep;
+    f.loop.on_upkeep = keep_up;
+    assert_int_equal(st_loop_add(&f.loop, "other", other, EPOLLIN, quit_at_the_third, &f), 0);
+    assert_int_equal(st_loop_run(&f.loop), 0);
+    assert_int_equal(f.runs, 3);
+    assert_true(f.eager_turns >= 3 && f.eager_turns <= 3 * 8);
+    assert_true(f.upkeeps > 0);
+    close(f.epfd);
+}
+
+static void who_always_asks_again_does_not_starve_the_others(void **state)
+{
+    (void)state;
+    starves_nobody(false);
+}
+
+static void nor_does_who_is_tried_without_asking(void **state)
+{
+    (void)state;
+    starves_nobody(true);
+}
+
+static void a_deadline_comes_though_somebody_always_asks_again(void **state)
+{
+    struct fixture f;
+    st_auto_fd greedy = eventfd(1, EFD_CLOEXEC);
+
+    (void)state;
+    set_up_eager(&f, greedy, true);
+    f.found = INT_MAX;
+    f.deadline = st_now_mono_ns() + 3000000;
+    f.loop.deadline = tell_deadline;
+    f.loop.on_deadline = at_deadline;
+    assert_int_equal(st_loop_run(&f.loop), 0);
+    assert_int_equal(f.runs, 1);
+    close(f.epfd);
+}
+
+/* One try in vain, then it is slept, and upkeep makes for no other. */
+static void who_does_not_ask_again_is_tried_once_and_waited_for_asleep(void **state)
+{
+    struct fixture f;
+    st_auto_fd silent = eventfd(0, EFD_CLOEXEC);
+
+    (void)state;
+    set_up_eager(&f, silent, true);
+    f.deadline = st_now_mono_ns() + 50000000;
+    f.loop.deadline = tell_deadline;
+    f.loop.on_deadline = end_of_rest;
+    f.loop.upkeep = tell_upkeep;
+    f.loop.on_upkeep = keep_up;
+    f.loop.on_quiet = count_rest;
+    f.loop.quiet_ms = 5;
+    assert_int_equal(st_loop_run(&f.loop), 0);
+    assert_true(f.upkeeps > 1);
+    assert_int_equal(f.eager_turns, 1);
+    assert_int_equal(atomic_load(&f.pulse.beats), 2);
+    close(f.epfd);
+}
+
+static void who_can_not_be_tried_is_asked_about_first(void **state)
+{
+    struct fixture f;
+    st_auto_fd silent = eventfd(0, EFD_CLOEXEC);
+
+    (void)state;
+    set_up_eager(&f, silent, false);
+    f.deadline = st_now_mono_ns() + 3000000;
+    f.loop.deadline = tell_deadline;
+    f.loop.on_deadline = at_deadline;
+    assert_int_equal(st_loop_run(&f.loop), 0);
+    assert_int_equal(f.eager_turns, 0);
+    close(f.epfd);
+}
+
 static void a_full_loop_says_so(void **state)
 {
     struct fixture f;
@@ -290,6 +410,11 @@ int main(void)
         cmocka_unit_test(quiet_is_told_once_after_each_time_of_work),
         cmocka_unit_test(upkeep_neither_puts_quiet_off_nor_calls_it_again),
         cmocka_unit_test(upkeep_is_done_also_where_work_never_ends),
+        cmocka_unit_test(who_always_asks_again_does_not_starve_the_others),
+        cmocka_unit_test(nor_does_who_is_tried_without_asking),
+        cmocka_unit_test(a_deadline_comes_though_somebody_always_asks_again),
+        cmocka_unit_test(who_does_not_ask_again_is_tried_once_and_waited_for_asleep),
+        cmocka_unit_test(who_can_not_be_tried_is_asked_about_first),
         cmocka_unit_test(a_full_loop_says_so),
         cmocka_unit_test(a_message_arrives_whole),
         cmocka_unit_test(what_is_no_message_is_refused),

@@ -163,6 +163,24 @@ static void test_a_socket_of_another_owner_makes_all_of_it_new(void **state)
     end(&c);
 }
 
+static void test_what_was_known_before_is_told_from_what_was_read_now(void **state)
+{
+    struct child c = child_that(change_name);
+    int64_t first = now_ns;
+
+    (void)state;
+    assert_false(st_process_cache_knew(cache, c.pid, now_ns));
+    assert_non_null(known(c.pid));
+    assert_false(st_process_cache_knew(cache, c.pid, first));
+    now_ns += 60 * MS;
+    assert_non_null(known(c.pid));
+    assert_true(st_process_cache_knew(cache, c.pid, now_ns));
+    now_ns += 60 * MS;
+    assert_non_null(known(c.pid)); /* too old: it was read again */
+    assert_false(st_process_cache_knew(cache, c.pid, now_ns));
+    end(&c);
+}
+
 static void test_a_process_that_is_gone_is_not_known_any_more(void **state)
 {
     struct child c = child_that(change_name);
@@ -251,6 +269,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_changes_unseen_is_told_after_a_while, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_another_program_is_told_in_no_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_socket_of_another_owner_makes_all_of_it_new, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_what_was_known_before_is_told_from_what_was_read_now, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_a_process_that_is_gone_is_not_known_any_more, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_more_processes_than_are_kept_are_all_told_apart, set_up,
