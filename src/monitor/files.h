@@ -24,7 +24,7 @@ struct st_files {
     struct st_notify *filters; /* whose are to be known before a program runs; NULL: likewise */
     struct st_processes *processes;
     int fan;
-    int fds; /* of /proc/self/fd, from where the path of what is opened is found soonest */
+    int fds;         /* of /proc/self/fd, from where the path of what is opened is found soonest */
     bool refuse_all; /* after a loss: nothing is judged any more */
     struct st_membership members;
     pid_t init, self, warden;

@@ -21,7 +21,8 @@ struct st_inquiry {
     struct st_filter *filter;
     const struct seccomp_notif *asked;
     int64_t seen_ns;
-    bool looked; /* since then, at the number or the memory of who asks: it must still wait, or that was another */
+    bool looked; /* since then, at the number or the memory of who asks: it must still wait, or that was
+                    another */
     struct st_event ev;
     struct st_change change;
     char number[24]; /* of a syscall without a name */

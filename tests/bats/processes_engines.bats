@@ -15,6 +15,8 @@ setup_file() {
     make_world
     write_policy limited "process_limits: { $limits }" 'pause: { hold: true, timeout: 0 }'
     write_policy asked "process_limits: { $limits, before: true }" 'pause: { hold: true, timeout: 0 }'
+    write_policy slow 'process_limits: { max_forks_per_second: 100, before: true }' 'pause: { hold: true, timeout: 0 }'
+    write_scope_policy scoped "$refusing"
     start_engines
 }
 
@@ -86,6 +88,35 @@ exec_is_a_first_one() {
     trace_has "$id" "$is_start and (.payload.sensors | any(.name == \"processes\" and .kind == \"bpf\"))"
 }
 
+# stopped_with ENGINE CONDITION ARGUMENT…: what forks does with these arguments is held, and said so in these words.
+stopped_with() {
+    local engine=$1 condition=$2
+    begin "${policy:-asked}" "$engine" "${@:3}"
+    retry_until has_limit_event "$engine"
+    trace_has "$(watched_id "$engine" box)" "$limit_event and $condition"
+    end "$engine"
+}
+
+too_deep_too_often_under_a_false_name() {
+    stopped_with "$1" '.payload.op == "depth_limit" and .payload.depth == 5' deep 8
+    stopped_with "$1" '.payload.process.comm == "sshd" and .payload.process.exe == "/usr/bin/forks" and .payload.children == 31' masked sshd 35
+    policy=slow stopped_with "$1" '.payload.op == "fork_limit" and .payload.forks == 101' storm 1000
+}
+
+# A session of its own, and its parents gone.
+daemon_keeps_its_ancestors() {
+    local id
+    configure default_policy scoped
+    prepare "$1" box
+    start_by "$1" box sh -c 'sh -c "forks daemon /outside /workspace/said"; while :; do sleep 1; done'
+    id=$(watched_id "$1" box)
+    retry_until exists "$(workspace_of "$1" box)/said"
+    remove_by "$1" box
+    trace_is_complete "$id"
+    trace_has "$id" '.payload.path == "/outside" and .verdict.result == "deny" and .payload.process.comm == "kworker" and
+        .payload.process.exe == "/usr/bin/forks" and ([.payload.process.ancestry[].exe][0:2] == ["/usr/bin/forks", "/usr/bin/forks"])'
+}
+
 @test "runc: a bomb is frozen" { frozen_at_the_limit runc; }
 @test "docker: a bomb is frozen" { frozen_at_the_limit docker; }
 @test "podman: a bomb is frozen" { frozen_at_the_limit podman; }
@@ -97,6 +128,12 @@ exec_is_a_first_one() {
 @test "runc exec begins at depth 0" { exec_is_a_first_one runc; }
 @test "docker exec begins at depth 0" { exec_is_a_first_one docker; }
 @test "podman exec begins at depth 0" { exec_is_a_first_one podman; }
+
+@test "docker: a tree that is too deep, a storm, a false name are stopped and named" { too_deep_too_often_under_a_false_name docker; }
+@test "podman: a tree that is too deep, a storm, a false name are stopped and named" { too_deep_too_often_under_a_false_name podman; }
+
+@test "docker: a daemon that forked twice keeps its ancestors" { daemon_keeps_its_ancestors docker; }
+@test "podman: a daemon that forked twice keeps its ancestors" { daemon_keeps_its_ancestors podman; }
 
 @test "docker: under its profile, asked before, threads are made without a question" {
     configure default_policy asked

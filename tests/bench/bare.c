@@ -1,12 +1,15 @@
-/* bare: what the kernel's way of asking costs by itself: a process in the control groups of another one asks, one
- * outside answers at once, and does nothing else. What a monitor takes beyond that is its own.
+/* bare: what the kernel's way of asking costs by itself: a process in the control groups of another one asks,
+ * one outside answers at once, and does nothing else. What a monitor takes beyond that is its own.
  *
- *   bare open PID N    an open that is reported by fanotify: epoll_wait, read, write, close
+ *   bare open PID N    an open that is reported by fanotify: poll, read, write, close
+ *   bare look PID N    the same, with all read that an answer may depend on: registers, path, identity
  *   bare call PID N    a syscall that is notified: poll, RECV, SEND
  *   bare text PID N    the same, with a text read from the asker's memory, and ID_VALID after it
  *
- * Says in nanoseconds the median, and what nine of ten stay below. Marks nothing but a file system of its own. */
+ * Says in nanoseconds the median, and what nine of ten stay below. Marks nothing but a file system of its
+ * own. */
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -24,6 +27,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -147,16 +151,37 @@ static int make_filter(void)
 
 /* ---- who answers ---- */
 
-static bool answer_open(int fan, int epfd)
+/* What is open of who asks, and of ourselves, stays so. */
+static void look(pid_t tid, int fd)
 {
+    static int registers = -1, own_fds;
+    char said[PATH_MAX], name[32];
+    struct stat sb;
+
+    if (registers < 0) {
+        snprintf(name, sizeof(name), "/proc/%d/syscall", (int)tid);
+        registers = open(name, O_RDONLY | O_CLOEXEC);
+        own_fds = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }
+    do
+        if (pread(registers, said, sizeof(said), 0) <= 0)
+            fail("registers");
+    while (said[0] == 'r'); /* running */
+    snprintf(name, sizeof(name), "%d", fd);
+    if (readlinkat(own_fds, name, said, sizeof(said)) < 0 || fstat(fd, &sb) < 0)
+        fail("the file");
+}
+
+static bool answer_open(int fan, int epfd, bool with_look)
+{
+    struct pollfd fds[] = {{.fd = fan, .events = POLLIN}, {.fd = epfd, .events = POLLIN}};
     struct fanotify_event_metadata m;
     struct fanotify_response r = {.response = FAN_ALLOW};
-    struct epoll_event event;
 
-    if (epoll_wait(epfd, &event, 1, -1) < 1)
-        return false;
-    if (read(fan, &m, sizeof(m)) < 0)
+    if (poll(fds, 2, -1) < 0 || read(fan, &m, sizeof(m)) < 0)
         return false; /* who asks has ended: that woke us */
+    if (with_look)
+        look(m.pid, m.fd);
     r.fd = m.fd;
     if (write(fan, &r, sizeof(r)) < 0)
         fail("answer");
@@ -217,8 +242,9 @@ static void make_file(void)
 
 static int mark_file(void)
 {
-    int fan = fanotify_init(FAN_CLASS_CONTENT | FAN_UNLIMITED_QUEUE | FAN_REPORT_TID | FAN_CLOEXEC | FAN_NONBLOCK,
-                            O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_LARGEFILE);
+    int fan =
+        fanotify_init(FAN_CLASS_CONTENT | FAN_UNLIMITED_QUEUE | FAN_REPORT_TID | FAN_CLOEXEC | FAN_NONBLOCK,
+                      O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_LARGEFILE);
 
     if (fan < 0 || fanotify_mark(fan, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, FAN_OPEN_PERM, AT_FDCWD, PLACE) < 0)
         fail("fanotify");
@@ -242,13 +268,14 @@ static void be_asker(bool by_open, const char *pid, long n, volatile int *filter
 int main(int argc, char **argv)
 {
     long n = argc == 4 ? atol(argv[3]) : 0;
-    bool by_open = n > 0 && strcmp(argv[1], "open") == 0, with_text = n > 0 && strcmp(argv[1], "text") == 0;
+    bool with_look = n > 0 && strcmp(argv[1], "look") == 0, with_text = n > 0 && strcmp(argv[1], "text") == 0;
+    bool by_open = with_look || (n > 0 && strcmp(argv[1], "open") == 0);
     volatile int *filter;
     int go[2], epfd = epoll_create1(EPOLL_CLOEXEC), pidfd, fd, status = 1;
     pid_t asker;
 
     if (n <= 0 || (!by_open && !with_text && strcmp(argv[1], "call") != 0)) {
-        fprintf(stderr, "bare open|call|text PID N\n");
+        fprintf(stderr, "bare open|look|call|text PID N\n");
         return 2;
     }
     filter = mmap(NULL, sizeof(*filter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -266,7 +293,7 @@ int main(int argc, char **argv)
     watch(epfd, pidfd);
     if (write(go[1], "", 1) != 1)
         fail("go");
-    while (by_open ? answer_open(fd, epfd) : answer_call(fd, epfd, with_text))
+    while (by_open ? answer_open(fd, epfd, with_look) : answer_call(fd, epfd, with_text))
         continue;
     return waitpid(asker, &status, 0) == asker && status == 0 ? 0 : 1;
 }

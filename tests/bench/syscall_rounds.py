@@ -2,7 +2,8 @@
 """The rounds and the sums of syscall.sh and open.sh: nothing here knows about bats or the build.
 
 Three containers make the same use, and a process in the groups of the first makes it of somebody who answers and does
-nothing else (bare). What is added is the kernel's way of asking, and what is ours."""
+nothing else (bare), or reads what an answer may depend on before (look). What is added is the kernel's way of asking,
+its way of telling, and what is ours."""
 import argparse
 import random
 import statistics
@@ -10,10 +11,10 @@ import subprocess
 import sys
 
 MAX_AA_US = 0.5      # beyond this the machine was too uneven for a result
-USES = {             # in the container; of bare; the most that may be added at the median, on an idle machine
-    "chroot": (["ask", "clock", "chroot"], "text", 8.0),
-    "kcmp": (["ask", "clock", "kcmp"], "call", 8.0),
-    "open": (["clock", "each", "/etc/passwd"], "open", 10.0),
+USES = {             # in the container; bare; look; the most that may be added at the median, on an idle machine
+    "chroot": (["ask", "clock", "chroot"], "call", "text", 8.0),
+    "kcmp": (["ask", "clock", "kcmp"], "call", None, 8.0),
+    "open": (["clock", "each", "/etc/passwd"], "open", "look", 10.0),
 }
 
 
@@ -28,11 +29,13 @@ def show(name, values):
 
 
 def measure(args, use):
-    command, mechanism, limit = USES[use]
+    command, bare, look, limit = USES[use]
     count = str(args.calls)
     inside = [args.runtime, "--root", args.root, "exec"]
     kinds = {kind: [*inside, getattr(args, kind), *command, count] for kind in ("plain", "again", "sandtrace")}
-    kinds["bare"] = [args.bare, mechanism, args.pid, count]
+    kinds["bare"] = [args.bare, bare, args.pid, count]
+    if look:
+        kinds["look"] = [args.bare, look, args.pid, count]
     took = {kind: [] for kind in kinds}
     high = []
     for _ in range(args.rounds):
@@ -46,14 +49,16 @@ def measure(args, use):
         return [x - y for x, y in zip(took[a], took[b])]
 
     added = statistics.median(differ("sandtrace", "plain"))
-    bare = statistics.median(differ("bare", "plain"))
-    ours = statistics.median(differ("sandtrace", "bare"))
+    parts = [f"bare {statistics.median(differ('bare', 'plain')):.2f}"]
+    if look:
+        parts.append(f"look {statistics.median(differ('look', 'bare')):.2f}")
+    parts.append(f"ours {statistics.median(differ('sandtrace', 'look' if look else 'bare')):.2f}")
     uneven = statistics.median(abs(d) for d in differ("again", "plain"))
     print(f"{use}: {args.rounds} rounds of {count}")
     for kind, values in took.items():
         show(kind, values)
     show("nine of ten", high)
-    print(f"  added {added:.2f} µs at the median (limit {limit:.0f}): bare {bare:.2f}, ours {ours:.2f}; A/A differs by {uneven:.2f} µs",
+    print(f"  added {added:.2f} µs at the median (limit {limit:.0f}): {', '.join(parts)}; A/A differs by {uneven:.2f} µs",
           flush=True)
     return added <= limit, uneven
 
