@@ -370,6 +370,7 @@ void st_network_close(struct st_network *n)
     st_raw_reply_close(&n->replies);
     n->rules = (struct st_ruleset){0};
     n->renew_ns = 0;
-    n->on = n->bound = n->logged = n->lets_begin = false;
+    n->on = n->bound = n->lets_begin = false;
+    n->logged = 0;
     n->ahead = 0;
 }

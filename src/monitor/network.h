@@ -31,13 +31,13 @@ struct st_network {
     struct st_pipeline *pipeline;
     struct st_loop *loop;
     bool on, failed;
-    ino_t ahead;    /* opened in this namespace before the container was met; 0: it was not */
-    bool bound;     /* the queue is */
-    bool logged;    /* so are the logs */
-    bool inherited; /* of a worker that was lost: only to be taken away */
-    bool enforce;   /* else everything passes, and is recorded */
-    bool in_use;    /* there was a flow, or there may have been */
-    bool by_group;  /* in the host's network: only what is of the container's control group */
+    ino_t ahead;     /* opened in this namespace before the container was met; 0: it was not */
+    bool bound;      /* the queue is */
+    unsigned logged; /* so are that many of the logs */
+    bool inherited;  /* of a worker that was lost: only to be taken away */
+    bool enforce;    /* else everything passes, and is recorded */
+    bool in_use;     /* there was a flow, or there may have been */
+    bool by_group;   /* in the host's network: only what is of the container's control group */
     int rules_fd, queue_fd, events_fd, dump_fd, links_fd, frames_fd, begun_fd;
     int diag_fd; /* by group */
     struct st_raw_reply replies;

@@ -130,6 +130,8 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
         n->n_held--;
     if (allow && q->held) {
         grant(n, q);
+        if (q->mark != ST_MARK_OPEN)
+            q->keep_ms = 0; /* the next one has a name to show */
         q->mark = ST_MARK_OPEN;
     }
     allow =
@@ -284,7 +286,7 @@ static bool begin_stream(struct st_network *n, const struct st_arrival *a)
 static int64_t may_keep(struct st_network *n, const struct st_arrival *a, const struct way *way,
                         uint32_t mark)
 {
-    int64_t left = KEEP_MS;
+    int64_t left;
 
     if (n->by_group || !n->simple || !a->packet.has_ports || mark == ST_MARK_COUNT)
         return 0;
@@ -383,8 +385,9 @@ void st_network_begin_by_name(struct st_network *n, const struct st_arrival *a)
         e->rule = way.rule;
     if (!e || begin_stream(n, a))
         return;
-    e->stage = ST_FLOW_REFUSED; /* its data, which are asked about */
-    st_pipeline_refuse(n->pipeline, &ev, &none, "too many connections are at their beginning");
+    e->stage = n->enforce ? ST_FLOW_REFUSED : ST_FLOW_OPEN; /* for its data, which are asked about */
+    if (n->enforce)
+        st_pipeline_refuse(n->pipeline, &ev, &none, "too many connections are at their beginning");
 }
 
 static void judge_ingress(struct st_network *n, const struct st_arrival *a)

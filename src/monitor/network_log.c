@@ -12,12 +12,13 @@
 
 int st_network_bind_logs(struct st_network *n, struct st_error *err)
 {
-    if (n->by_group || n->logged)
-        return 0;
-    if (st_nflog_bind(n->frames_fd, ST_NFLOG_GROUP, err) < 0 ||
-        st_nflog_bind(n->begun_fd, ST_NFLOG_BEGUN, err) < 0)
-        return -err->errnum;
-    n->logged = true;
+    const int fds[] = {n->frames_fd, n->begun_fd};
+    const uint16_t groups[] = {ST_NFLOG_GROUP, ST_NFLOG_BEGUN};
+
+    /* Where another monitor still has one, this is tried again. */
+    for (; !n->by_group && n->logged < 2; n->logged++)
+        if (st_nflog_bind(fds[n->logged], groups[n->logged], err) < 0)
+            return -err->errnum;
     return 0;
 }
 
