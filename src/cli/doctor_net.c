@@ -93,7 +93,8 @@ static void flows(const struct st_doctor *d, struct st_finding *f)
         return;
     if (st_conntrack_enable(&err) < 0 || (events = st_conntrack_open(&err)) < 0)
         st_finding_set(f, ST_HEALTH_MISSING, "%s", err.msg);
-    else if ((frames = st_nflog_open(&err)) < 0)
+    else if ((frames = st_nfsock_open(ST_NFLOG_BUFFER, &err)) < 0 ||
+             st_nflog_bind(frames, ST_NFLOG_GROUP, &err) < 0)
         st_finding_set(f, ST_HEALTH_DEGRADED, "flows are counted, refused frames are not logged: %s",
                        err.msg);
     else

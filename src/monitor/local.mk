@@ -41,11 +41,13 @@ libmonitor_a_SOURCES = \
 	%D%/netshare.c %D%/netshare.h \
 	%D%/netgroup.c %D%/netgroup.h \
 	%D%/network.c %D%/network.h %D%/network_private.h \
+	%D%/network_bytes.c \
 	%D%/network_callers.c \
 	%D%/network_dns.c \
 	%D%/network_end.c \
 	%D%/network_flow.c \
 	%D%/network_host.c \
+	%D%/network_log.c \
 	%D%/network_name.c \
 	%D%/network_open.c \
 	%D%/network_outside.c \

@@ -1,4 +1,4 @@
-/* netkernel: see netkernel.h. A line: release, and three words of yes and no. */
+/* netkernel: see netkernel.h. A line: release, and four words of yes and no. */
 #include "monitor/netkernel.h"
 
 #include "base/cleanup.h"
@@ -27,8 +27,8 @@ static void write_line(const struct st_ruleset *r, char *out, size_t size)
     struct utsname kernel;
 
     uname(&kernel);
-    snprintf(out, size, "%s %s %d%d%d\n", kernel.release, kernel.version, r->owner, r->native_queue,
-             r->egress);
+    snprintf(out, size, "%s %s %d%d%d%d\n", kernel.release, kernel.version, r->owner, r->native_queue,
+             r->egress, r->begun);
 }
 
 bool st_netkernel_recall(const char *state_dir, struct st_ruleset *out)
@@ -38,8 +38,9 @@ bool st_netkernel_recall(const char *state_dir, struct st_ruleset *out)
 
     if (!path_of(state_dir, "", path) || st_read_trusted_file(path, sizeof(expected), &text, NULL) < 0)
         return false;
-    for (unsigned bits = 0; bits < 8; bits++) {
-        *out = (struct st_ruleset){.owner = bits & 4, .native_queue = bits & 2, .egress = bits & 1};
+    for (unsigned bits = 0; bits < 16; bits++) {
+        *out = (struct st_ruleset){
+            .owner = bits & 8, .native_queue = bits & 4, .egress = bits & 2, .begun = bits & 1};
         write_line(out, expected, sizeof(expected));
         if (strcmp(st_buf_cstr(&text), expected) == 0)
             return true;

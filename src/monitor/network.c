@@ -10,7 +10,6 @@
 #include "sensors/net/checksum.h"
 #include "sensors/net/cursor.h"
 #include "sensors/net/packet_reply.h"
-#include "sensors/netfilter/nflog.h"
 
 #include <errno.h>
 #include <netinet/in.h> /* before what the kernel has of the same */
@@ -91,6 +90,9 @@ static void outgoing(struct st_network *n, const struct st_arrival *a)
     }
     if (st_network_dns_forward(n, a))
         return;
+    /* Always: what is in the book may be another one, by the same ports. */
+    if (a->packet.protocol == IPPROTO_TCP)
+        st_network_hear_begun(n);
     e = st_flow_book_find(n->book, &a->tuple);
     /* Ports are used again: the kernel has told of the end by then. A flow that goes on begins no second
      * time: its bytes stay counted, and its stream is where it was. */
@@ -188,42 +190,6 @@ void st_network_say(struct st_network *n, const char *state, const char *detail)
         n->pipeline->trace_failed(n->pipeline->ctx, &err);
 }
 
-/* ---- frames of packet sockets ---- */
-
-static void on_frame(void *ctx, const struct st_nflog_frame *frame)
-{
-    struct st_network *n = ctx;
-    struct st_packet packet;
-    struct st_flow_tuple tuple = {0};
-    struct st_operation none = ST_OPERATION_NONE;
-    struct st_event ev;
-    char lost[96];
-
-    if (frame->seq > n->frames) {
-        snprintf(lost, sizeof(lost), "%u frames of packet sockets did not leave and are not recorded",
-                 frame->seq - n->frames);
-        st_network_say(n, "degraded", lost);
-    }
-    n->frames = frame->seq + 1;
-    if (st_packet_read(frame->bytes, frame->len, &packet))
-        tuple = st_flow_tuple_of(&packet);
-    ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &tuple);
-    ev.net.blocked = true;
-    ev.process = (struct st_process){.present = true,
-                                     .incomplete = true,
-                                     .uid = frame->uid < 0 ? ST_UNKNOWN : frame->uid,
-                                     .gid = ST_UNKNOWN};
-    st_pipeline_refuse(n->pipeline, &ev, &none, "a frame of a packet socket, which no rule has seen");
-}
-
-static void on_frames(void *ctx, uint32_t events)
-{
-    struct st_network *n = ctx;
-
-    (void)events;
-    st_nflog_read(n->frames_fd, AT_ONCE, on_frame, n);
-}
-
 /* ---- devices ---- */
 
 static void on_link(void *ctx, const struct st_device *link)
@@ -303,7 +269,9 @@ int st_network_attach(struct st_network *n, struct st_loop *loop, struct st_erro
     if (rc == 0 && n->links_fd >= 0)
         rc = st_loop_add(loop, "devices", n->links_fd, EPOLLIN, on_links, n);
     if (rc == 0 && n->frames_fd >= 0)
-        rc = st_loop_add(loop, "frames", n->frames_fd, EPOLLIN, on_frames, n);
+        rc = st_loop_add(loop, "frames", n->frames_fd, EPOLLIN, st_network_on_frames, n);
+    if (rc == 0 && n->begun_fd >= 0)
+        rc = st_loop_add(loop, "beginnings", n->begun_fd, EPOLLIN, st_network_flow_news, n);
     return rc < 0 ? st_fail(err, -rc, "watch the network") : 0;
 }
 
@@ -376,7 +344,8 @@ void st_network_cut(struct st_network *n)
 void st_network_close(struct st_network *n)
 {
     struct st_error err = {0};
-    int *const fds[] = {&n->queue_fd, &n->events_fd, &n->dump_fd, &n->links_fd, &n->frames_fd, &n->rules_fd};
+    int *const fds[] = {&n->queue_fd,  &n->events_fd, &n->dump_fd, &n->links_fd,
+                        &n->frames_fd, &n->begun_fd,  &n->rules_fd};
 
     if (!n->on && !n->inherited)
         return;
@@ -401,6 +370,7 @@ void st_network_close(struct st_network *n)
     st_raw_reply_close(&n->replies);
     n->rules = (struct st_ruleset){0};
     n->renew_ns = 0;
-    n->on = n->bound = false;
+    n->on = n->bound = n->lets_begin = false;
+    n->logged = 0;
     n->ahead = 0;
 }

@@ -31,13 +31,14 @@ struct st_network {
     struct st_pipeline *pipeline;
     struct st_loop *loop;
     bool on, failed;
-    ino_t ahead;    /* opened in this namespace before the container was met; 0: it was not */
-    bool bound;     /* the queue is */
-    bool inherited; /* of a worker that was lost: only to be taken away */
-    bool enforce;   /* else everything passes, and is recorded */
-    bool in_use;    /* there was a flow, or there may have been */
-    bool by_group;  /* in the host's network: only what is of the container's control group */
-    int rules_fd, queue_fd, events_fd, dump_fd, links_fd, frames_fd;
+    ino_t ahead;     /* opened in this namespace before the container was met; 0: it was not */
+    bool bound;      /* the queue is */
+    unsigned logged; /* so are that many of the logs */
+    bool inherited;  /* of a worker that was lost: only to be taken away */
+    bool enforce;    /* else everything passes, and is recorded */
+    bool in_use;     /* there was a flow, or there may have been */
+    bool by_group;   /* in the host's network: only what is of the container's control group */
+    int rules_fd, queue_fd, events_fd, dump_fd, links_fd, frames_fd, begun_fd;
     int diag_fd; /* by group */
     struct st_raw_reply replies;
     struct st_netshare share; /* with monitors of the same namespace: one keeps the rules */
@@ -75,6 +76,8 @@ struct st_network {
     size_t n_waiting, n_held;
     uint64_t unread;  /* messages of the kernel that we could not read */
     uint32_t frames;  /* that packet sockets wrote and that did not leave: the number of the next one */
+    uint32_t begun;   /* connections by name that the kernel let begin: likewise */
+    bool lets_begin;  /* it may have */
     char detail[512]; /* how it is done here, for the first record */
     /* scratch */
     struct st_dns_message message;

@@ -78,23 +78,13 @@ static bool is_ours(const struct st_network *n, const struct st_ct_flow *flow, c
 static void on_begin(struct st_network *n, const struct st_ct_flow *flow)
 {
     struct st_flow_tuple tuple = tuple_of(flow);
-    struct st_flow_entry *e;
     struct st_event ev;
 
     if (!is_ours(n, flow, NULL) || st_flow_book_find(n->book, &tuple))
         return;
     ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &tuple);
     name_by_address(n, &ev);
-    st_network_attribute(n, &ev, &tuple);
-    e = st_flow_book_add(n->book, &tuple, st_network_now_ms());
-    if (e) {
-        e->stage = ST_FLOW_OPEN;
-        e->rule = UINT32_MAX;
-        e->pid = ev.process.pid;
-        st_flow_set_host(e, ev.net.host, ev.net.host_source);
-        st_flow_set_exe(e, ev.process.exe);
-    }
-    st_pipeline_outcome(n->pipeline, &ev);
+    st_network_begin(n, &ev, &tuple, ST_FLOW_OPEN);
 }
 
 static void fill_in(struct st_event *ev, const struct st_ct_flow *flow, const struct st_flow_entry *e)
@@ -176,13 +166,22 @@ static void on_news(void *ctx, const struct st_ct_flow *flow)
 
 static int read_news(struct st_network *n)
 {
-    int got = st_conntrack_read(n->events_fd, AT_ONCE, on_news, n, &n->unread);
+    int got;
 
+    st_network_hear_begun(n); /* before it is heard of their ends */
+    got = st_conntrack_read(n->events_fd, AT_ONCE, on_news, n, &n->unread);
     if (got == -ENOBUFS) {
         n->in_use = true;
         st_network_say(n, "degraded", "news of flows were lost: there were too many at once");
     }
     return got;
+}
+
+static void hear(struct st_network *n, uint32_t events)
+{
+    st_loop_change(n->loop, n->events_fd, events);
+    if (n->begun_fd >= 0)
+        st_loop_change(n->loop, n->begun_fd, events);
 }
 
 /* To be woken for each connection costs a container that makes many more than all else that is done about
@@ -195,7 +194,7 @@ void st_network_flow_news(void *ctx, uint32_t events)
     read_news(n);
     if (!st_callers_on(&n->callers))
         return;
-    st_loop_change(n->loop, n->events_fd, 0);
+    hear(n, 0);
     n->news_ns = st_now_mono_ns() + REST_NS;
 }
 
@@ -208,7 +207,7 @@ void st_network_late_news(struct st_network *n)
         return;
     }
     n->news_ns = 0;
-    st_loop_change(n->loop, n->events_fd, EPOLLIN);
+    hear(n, EPOLLIN);
 }
 
 void st_network_catch_up(struct st_network *n)
@@ -233,6 +232,7 @@ void st_network_drain(struct st_network *n)
 
     if (!n->on || !n->share.keeper)
         return;
+    st_network_hear_begun(n);
     st_network_catch_up(n);
     if (n->unread)
         st_network_say(n, "degraded", "some messages of the kernel could not be read");

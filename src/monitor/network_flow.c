@@ -53,9 +53,9 @@ struct question {
     struct st_flow_tuple tuple;
     struct st_nfqueue_ticket packet;
     uint32_t mark, rule;
-    bool keep; /* the kernel may answer for this destination from now on */
-    bool held; /* a person is asked */
-    bool data; /* there are bytes in it that count */
+    int64_t keep_ms; /* so long the kernel may answer for this destination; 0: not at all */
+    bool held;       /* a person is asked */
+    bool data;       /* there are bytes in it that count */
     enum state { WAITS, ANSWERED, TO_BE_COUNTED } * state; /* NULL: nobody listens any more */
     struct st_event_type_host {
         enum st_event_type type;
@@ -106,6 +106,16 @@ static void forget(struct question *q)
     free(q);
 }
 
+static void keep(struct st_network *n, const struct question *q, struct st_error *err)
+{
+    const struct st_flow_tuple *t = &q->tuple;
+
+    if (q->mark == ST_MARK_OPEN)
+        st_ruleset_open(&n->rules, &t->dst, t->protocol, t->dst_port, (uint64_t)q->keep_ms, err);
+    else if (st_ruleset_open_name(&n->rules, &t->dst, t->dst_port, (uint64_t)q->keep_ms, err) == 0)
+        n->lets_begin = true;
+}
+
 static void answer(void *ctx, struct st_operation *op, bool allow)
 {
     struct question *q = ctx;
@@ -120,12 +130,14 @@ static void answer(void *ctx, struct st_operation *op, bool allow)
         n->n_held--;
     if (allow && q->held) {
         grant(n, q);
+        if (q->mark != ST_MARK_OPEN)
+            q->keep_ms = 0; /* the next one has a name to show */
         q->mark = ST_MARK_OPEN;
     }
     allow =
         allow && st_network_outside_let(n, &q->tuple, q->about.type == ST_EV_NETWORK_INGRESS) && enter(n, q);
-    if (allow && q->keep)
-        st_ruleset_open(&n->rules, &q->tuple.dst, q->tuple.protocol, q->tuple.dst_port, KEEP_MS, &err);
+    if (allow && q->keep_ms > 0)
+        keep(n, q, &err);
     if (q->state)
         *q->state = allow && q->data && q->mark == ST_MARK_COUNT ? TO_BE_COUNTED : ANSWERED;
     if (!q->state || *q->state == ANSWERED)
@@ -270,6 +282,22 @@ static bool begin_stream(struct st_network *n, const struct st_arrival *a)
     return st_flows_packet(n->streams, &a->packet, a->now_ms, &stream) != ST_SEGMENT_FULL && stream;
 }
 
+/* How long the kernel may answer for it; 0: not at all. */
+static int64_t may_keep(struct st_network *n, const struct st_arrival *a, const struct way *way,
+                        uint32_t mark)
+{
+    int64_t left;
+
+    if (n->by_group || !n->simple || !a->packet.has_ports || mark == ST_MARK_COUNT)
+        return 0;
+    if (way->by != BY_NAME)
+        return way->by == BY_ADDRESS ? KEEP_MS : 0;
+    if (mark != ST_MARK_NAME || !n->rules.begun || !way->host.p)
+        return 0;
+    left = st_names_until(n->names, &a->tuple.dst, way->host) - a->now_ms;
+    return left < KEEP_MS ? left : KEEP_MS;
+}
+
 static void judge_egress(struct st_network *n, const struct st_arrival *a)
 {
     struct st_event ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &a->tuple);
@@ -306,8 +334,7 @@ static void judge_egress(struct st_network *n, const struct st_arrival *a)
         q->mark = ST_MARK_NAME;
     else if (way.rule != UINT32_MAX)
         q->mark = ST_MARK_COUNT;
-    q->keep =
-        !n->by_group && n->simple && way.by == BY_ADDRESS && way.rule == UINT32_MAX && a->packet.has_ports;
+    q->keep_ms = may_keep(n, a, &way, q->mark);
     if (q->mark == ST_MARK_NAME && !begin_stream(n, a)) {
         forget(q);
         st_network_refuse(n, a, ST_EV_NETWORK_EGRESS, way.host, ST_HOST_DNS,
@@ -315,6 +342,52 @@ static void judge_egress(struct st_network *n, const struct st_arrival *a)
         return;
     }
     put_question(n, a, &ev, q);
+}
+
+struct st_flow_entry *st_network_begin(struct st_network *n, struct st_event *ev,
+                                       const struct st_flow_tuple *t, enum st_flow_stage stage)
+{
+    struct st_flow_entry *e;
+
+    st_network_attribute(n, ev, t);
+    e = st_flow_book_add(n->book, t, st_network_now_ms());
+    if (e) {
+        e->stage = stage;
+        e->rule = UINT32_MAX;
+        e->pid = ev->process.pid;
+        st_flow_set_host(e, ev->net.host, ev->net.host_source);
+        st_flow_set_exe(e, ev->process.exe);
+    }
+    st_pipeline_outcome(n->pipeline, ev);
+    return e;
+}
+
+void st_network_begin_by_name(struct st_network *n, const struct st_arrival *a)
+{
+    struct st_event ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &a->tuple);
+    struct way way = find_way(n, &ev, a->now_ms);
+    struct st_operation none = ST_OPERATION_NONE;
+    struct st_flow_entry *e = st_flow_book_find(n->book, &a->tuple);
+
+    /* Ports are used again: the kernel has told of the end by then. This one is new for certain. */
+    if (e) {
+        st_network_catch_up(n);
+        e = st_flow_book_find(n->book, &a->tuple);
+    }
+    if (e)
+        st_network_forget_flow(n, e);
+    if (way.host.p) {
+        ev.net.host = way.host;
+        ev.net.host_source = ST_HOST_DNS;
+    }
+    e = st_network_begin(n, &ev, &a->tuple, ST_FLOW_NAME);
+    if (e)
+        e->rule = way.rule;
+    if (!e || begin_stream(n, a))
+        return;
+    e->stage = n->enforce ? ST_FLOW_REFUSED : ST_FLOW_OPEN; /* for its data, which are asked about */
+    if (n->enforce)
+        st_pipeline_refuse(n->pipeline, &ev, &none, "too many connections are at their beginning");
 }
 
 static void judge_ingress(struct st_network *n, const struct st_arrival *a)
@@ -334,127 +407,4 @@ void st_network_judge_flow(struct st_network *n, const struct st_arrival *a, enu
                           "a TCP segment of no connection that is known");
     else
         judge_egress(n, a);
-}
-
-/* ---- bytes ---- */
-
-static int64_t sent_by_rule(const struct st_network *n, uint32_t rule)
-{
-    int64_t sum = 0;
-
-    for (const struct st_flow_entry *e = st_flow_book_first(n->book); e; e = st_flow_book_next(e))
-        if (e->rule == rule && !e->ingress)
-            sum += (int64_t)e->sent;
-    return sum;
-}
-
-/* What the flow has shown so far, and whose limit it would pass with this packet; NULL: nobody's. */
-static const char *passes_limit(struct st_network *n, const struct st_flow_entry *e, size_t more, char *why,
-                                size_t size)
-{
-    const struct st_rule *rules;
-    const struct st_rule *rule;
-    int64_t sent = (int64_t)(e->sent + more), all;
-
-    if (e->rule >= st_policy_rules(n->pipeline->policy, &rules))
-        return NULL;
-    rule = &rules[e->rule];
-    if (rule->max_bytes_per_call >= 0 && sent > rule->max_bytes_per_call) {
-        snprintf(why, size, "%lld bytes sent on one connection, rule %s allows %lld", (long long)sent,
-                 rule->id, (long long)rule->max_bytes_per_call);
-        return rule->id;
-    }
-    if (rule->max_bytes_total < 0)
-        return NULL;
-    all = sent_by_rule(n, e->rule) + st_counters_sent(n->pipeline->counters, e->rule) + (int64_t)more;
-    if (all <= rule->max_bytes_total)
-        return NULL;
-    snprintf(why, size, "%lld bytes sent to these destinations, rule %s allows %lld", (long long)all,
-             rule->id, (long long)rule->max_bytes_total);
-    return rule->id;
-}
-
-bool st_network_within_limit(struct st_network *n, const struct st_flow_entry *e, size_t more)
-{
-    char why[256];
-
-    return !passes_limit(n, e, more, why, sizeof(why));
-}
-
-/* The packet that would pass a limit, until somebody has said what becomes of its flow. */
-struct excess {
-    struct st_network *network;
-    struct st_flow_tuple tuple;
-    struct st_nfqueue_ticket packet;
-};
-
-static void answer_excess(void *ctx, struct st_operation *op, bool allow)
-{
-    struct excess *x = ctx;
-    struct st_flow_entry *e = st_flow_book_find(x->network->book, &x->tuple);
-
-    (void)op;
-    if (e)
-        e->stage = allow ? ST_FLOW_OPEN : ST_FLOW_REFUSED;
-    st_network_accept(x->network, x->packet, allow ? ST_MARK_OPEN : ST_MARK_REFUSED);
-    free(x);
-}
-
-static void on_excess(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e,
-                      const char *rule, const char *why)
-{
-    struct excess *x = st_xmalloc(sizeof(*x));
-    st_auto_operation op = {.answerer = answer_excess, .ctx = x, .fd = -1};
-    struct st_verdict v = {.result = ST_ANOMALY,
-                           .rule = st_str(rule),
-                           .reason = st_str(why),
-                           .policy_sha256 = st_policy_sha256(n->pipeline->policy)};
-    const struct st_rule *rules;
-    struct st_event ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &e->tuple);
-
-    *x = (struct excess){.network = n, .tuple = e->tuple, .packet = a->seen->ticket};
-    st_policy_rules(n->pipeline->policy, &rules);
-    if (e->host) {
-        ev.net.host = st_str(e->host);
-        ev.net.host_source = e->host_source;
-    }
-    ev.net.state = ST_NET_ESTABLISHED;
-    ev.net.bytes_sent = (int64_t)(e->sent + a->packet.payload_len);
-    st_network_attribute(n, &ev, &e->tuple);
-    v.severity = rules[e->rule].severity;
-    v.response = n->enforce ? st_policy_on_violation(n->pipeline->policy, v.severity) : ST_RESPOND_RECORD;
-    e->stage = ST_FLOW_HELD; /* until it is answered, which may be now */
-    st_pipeline_respond(n->pipeline, &ev, &v, &op, a->seen_ns);
-}
-
-void st_network_count(struct st_network *n, const struct st_arrival *a, struct st_flow_entry *e)
-{
-    char why[256];
-    const char *rule = passes_limit(n, e, a->packet.payload_len, why, sizeof(why));
-
-    if (rule) {
-        on_excess(n, a, e, rule, why);
-        return;
-    }
-    e->sent += a->packet.payload_len;
-    if (a->as_seen)
-        st_network_accept_seen(n, a, ST_MARK_COUNT);
-    else
-        st_network_accept(n, a->seen->ticket, ST_MARK_COUNT);
-}
-
-void st_network_reassess(struct st_network *n, struct st_flow_entry *e)
-{
-    struct st_event ev = st_network_event(n, ST_EV_NETWORK_EGRESS, &e->tuple);
-    struct st_verdict v = {0};
-
-    if (e->rule == UINT32_MAX || e->ingress)
-        return;
-    if (e->host) {
-        ev.net.host = st_str(e->host);
-        ev.net.host_source = e->host_source;
-    }
-    if (!st_pipeline_would_let(n->pipeline, &ev, &v) && n->enforce)
-        e->stage = ST_FLOW_REFUSED;
-    e->rule = st_network_limiting_rule(n, &v);
 }

@@ -147,7 +147,8 @@ static int open_sockets(struct st_network *n, struct st_error *err)
         (n->dump_fd = st_nfsock_open(0, err)) < 0 ||
         (n->by_group && (n->diag_fd = st_sock_end_open(err)) < 0) ||
         (!n->by_group && (n->links_fd = st_links_open(err)) < 0) ||
-        (!n->by_group && n->share.keeper && (n->frames_fd = st_nflog_open(err)) < 0) ||
+        (!n->by_group && ((n->frames_fd = st_nfsock_open(ST_NFLOG_BUFFER, err)) < 0 ||
+                          (n->begun_fd = st_nfsock_open(ST_NFLOG_BUFFER, err)) < 0)) ||
         st_raw_reply_open(&n->replies, n->order.stamp, err) < 0 || st_sock_tables_open(&tables, err) < 0)
         return -err->errnum;
     n->owners = st_sock_owners_new(&tables);
@@ -206,7 +207,7 @@ int st_network_keep_rules(struct st_network *n, struct st_error *err)
     if (!n->bound && st_network_bind_queue(n, err) < 0)
         return -err->errnum;
     n->bound = true;
-    if (st_ruleset_install(&n->rules, n->rules_fd, &n->order, err) < 0)
+    if (st_network_bind_logs(n, err) < 0 || st_ruleset_install(&n->rules, n->rules_fd, &n->order, err) < 0)
         return -err->errnum;
     n->order.like = NULL;
     if (!is_known && !n->by_group)
@@ -287,7 +288,8 @@ void st_network_describe(struct st_network *n)
 static void begin(struct st_network *n, struct st_pipeline *p)
 {
     n->pipeline = p;
-    n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = n->frames_fd = n->diag_fd = -1;
+    n->rules_fd = n->queue_fd = n->events_fd = n->dump_fd = n->links_fd = n->frames_fd = n->begun_fd =
+        n->diag_fd = -1;
     n->outside = (struct st_network_outside){.post = -1, .home = -1, .asked = -1};
     n->replies = (struct st_raw_reply)ST_RAW_REPLY_NONE;
     n->callers = (struct st_callers)ST_CALLERS_NONE;

@@ -69,9 +69,15 @@ struct st_event st_network_event(struct st_network *n, enum st_event_type type,
 /* The first packet of a flow, either way. */
 void st_network_judge_flow(struct st_network *n, const struct st_arrival *a, enum st_event_type type);
 
+/* A flow that began without a question: entered (NULL: there was no room) and recorded. */
+struct st_flow_entry *st_network_begin(struct st_network *n, struct st_event *ev,
+                                       const struct st_flow_tuple *t, enum st_flow_stage stage);
+/* One that goes by a name, by its first packet. */
+void st_network_begin_by_name(struct st_network *n, const struct st_arrival *a);
+
 /* The rule that said it, where it counts bytes; else UINT32_MAX. */
 uint32_t st_network_limiting_rule(const struct st_network *n, const struct st_verdict *v);
-/* The rule that counts a flow's bytes may be another, or gone; or the flow may not be. */
+/* network_bytes.c: the rule that counts a flow's bytes may be another, or gone; or the flow may not be. */
 void st_network_reassess(struct st_network *n, struct st_flow_entry *e);
 
 /* May it send so many bytes more? */
@@ -97,6 +103,11 @@ void st_network_dns_answer(struct st_network *n, const struct st_arrival *a);
 /* A query to another server than ours, for what one of ours is being asked right now: an engine's resolver
  * inside of the namespace that passes it on. false: it is not; nothing was answered. */
 bool st_network_dns_forward(struct st_network *n, const struct st_arrival *a);
+
+/* network_log.c: what the rules tell of: their sockets, and which connections by name have begun so far. */
+int st_network_bind_logs(struct st_network *n, struct st_error *err);
+void st_network_on_frames(void *ctx, uint32_t events);
+void st_network_hear_begun(struct st_network *n);
 
 /* network_end.c: what conntrack tells. */
 void st_network_flow_news(void *ctx, uint32_t events);

@@ -299,6 +299,32 @@ at_shared_address() {
     remove_box
 }
 
+# From the second connection to the address of a name on the kernel lets them begin by itself.
+@test "attack: where connections begin without a question, data in the first packet and a port that is used again get no other name by" {
+    at_shared_address
+    says ok hello "$shared4" 443 shared-good.example.test 1
+    says 1 requests "$shared4" 80 shared-good.example.test 1
+    tries fastopen "$shared4" 80 "$(printf 'GET /secret HTTP/1.1\r\nHost: shared-evil.example.test\r\n\r\n')"
+    run -0 inside /usr/bin/python3 -c "
+import socket, struct
+for port, name in [(port, name) for port in range(4300, 4320) for name in ('good', 'evil')]:
+    with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))  # its end is a reset: the port is free
+        s.bind(('', port))
+        s.connect(('$shared4', 80))
+        s.sendall(b'GET / HTTP/1.1\r\nHost: shared-%s.example.test\r\n\r\n' % name.encode())
+        try: print(name, s.recv(100)[:15])
+        except ConnectionResetError: print(name, 'reset')"
+    [ "$(grep -c "^good b'HTTP/1.1 200 OK'" <<<"$output")" -eq 20 ]
+    [ "$(grep -c '^evil reset' <<<"$output")" -eq 20 ]
+    run ! served '.host == "shared-evil.example.test"'
+    run ! text_arrived shared-evil
+    run ! text_arrived secret
+    retry_until eval '[ "$(trace_sum "$is_attempt and $was_refused and .payload.dst_host == \"shared-evil.example.test\"")" -ge 20 ]'
+    remove_box
+}
+
 @test "attack: what is changed in memory after it was looked at does not leave" {
     at_shared_address
     run inside /usr/bin/python3 -c "

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""One load, inside a container; prints how many seconds it took.
+"""Loads, inside a container: reads one a line, prints how many seconds it took.
 
-    net_load.py bulk ADDRESS PORT | address ADDRESS PORT TIMES | name HOST TIMES
+    bulk ADDRESS | address ADDRESS PORT TIMES | name HOST TIMES
 """
 import socket
 import sys
@@ -20,34 +20,29 @@ def get(address, path, host):
 
 
 def bulk(address):
+    begin = time.perf_counter()
     size = get((address, 80), "/large", address)
     assert size > 64 << 20, size
+    return time.perf_counter() - begin
 
 
 def connections(address, port, times):
-    for _ in range(times):
-        socket.create_connection((address, port)).close()
+    begin = time.perf_counter()
+    for _ in range(int(times)):
+        socket.create_connection((address, int(port))).close()
+    return time.perf_counter() - begin
 
 
 def requests(host, times):
     address = socket.getaddrinfo(host, 80, socket.AF_INET)[0][4]
     begin = time.perf_counter()
-    for _ in range(times):
+    for _ in range(int(times)):
         assert get(address, "/", host) > 0
     return time.perf_counter() - begin
 
 
-def main():
-    kind = sys.argv[1]
-    begin = time.perf_counter()
-    took = None
-    if kind == "bulk":
-        bulk(sys.argv[2])
-    elif kind == "address":
-        connections(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
-    else:
-        took = requests(sys.argv[2], int(sys.argv[3]))
-    print(took if took is not None else time.perf_counter() - begin)
+LOADS = {"bulk": bulk, "address": connections, "name": requests}
 
-
-main()
+for line in sys.stdin:
+    kind, *rest = line.split()
+    print(LOADS[kind](*rest), flush=True)

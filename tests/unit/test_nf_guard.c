@@ -3,6 +3,7 @@
 
 #include "sensors/netfilter/links.h"
 #include "sensors/netfilter/nflog.h"
+#include "sensors/netfilter/nfsock.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -227,9 +228,10 @@ static void what_a_guard_drops_is_logged_one_by_one(void **state)
     struct logged logged = {0};
     uint8_t frame[64], mac[6] = {2};
     size_t n = udp_frame(frame, mac, INNER4, OUTER4, PORT);
-    int log = st_nflog_open(&err), fd = packet_socket("in0", 0);
+    int log = st_nfsock_open(ST_NFLOG_BUFFER, &err), fd = packet_socket("in0", 0);
 
     must(log);
+    must(st_nflog_bind(log, ST_NFLOG_GROUP, &err));
     assert_true(w->rules.log);
     for (int i = 0; i < 200; i++)
         (void)send(fd, frame, n, 0);

@@ -210,6 +210,16 @@ bool st_names_learn(struct st_names *n, const struct st_addr *addr, struct st_st
     return true;
 }
 
+int64_t st_names_until(struct st_names *n, const struct st_addr *addr, struct st_str text)
+{
+    const struct owner *o = find_owner(n, addr);
+
+    for (const struct name *name = o ? o->names : NULL; name; name = name->next)
+        if (name->len == text.len && memcmp(name->text, text.p, text.len) == 0)
+            return name->until_ms;
+    return INT64_MIN;
+}
+
 size_t st_names_of(struct st_names *n, const struct st_addr *addr, int64_t now_ms, struct st_str *out,
                    size_t max)
 {

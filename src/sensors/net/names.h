@@ -23,6 +23,9 @@ bool st_names_learn(struct st_names *n, const struct st_addr *addr, struct st_st
 size_t st_names_of(struct st_names *n, const struct st_addr *addr, int64_t now_ms, struct st_str *out,
                    size_t max);
 
+/* Until when the address has this name; now_ms or less: it has not. */
+int64_t st_names_until(struct st_names *n, const struct st_addr *addr, struct st_str name);
+
 /* Lets go what is over; for a caller who has a quiet moment. Nothing depends on it but memory. */
 void st_names_expire(struct st_names *n, int64_t now_ms);
 

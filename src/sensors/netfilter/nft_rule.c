@@ -130,6 +130,12 @@ static void mark_any(struct nftnl_rule *r)
     compare(r, NFT_CMP_NEQ, &none, sizeof(none));
 }
 
+static void oif_not(struct nftnl_rule *r, uint32_t index)
+{
+    meta(r, NFT_META_OIF, REG);
+    compare(r, NFT_CMP_NEQ, &index, sizeof(index));
+}
+
 /* ---- those of a fence ---- */
 
 static void ethertype(struct nftnl_rule *r, uint32_t value)
@@ -258,6 +264,7 @@ static void ask_more(struct nftnl_rule *r, const struct st_step *s)
 {
     switch ((int)s->is) {
     case ST_MARK_ANY: mark_any(r); break;
+    case ST_OIF_NOT: oif_not(r, s->value); break;
     case ST_DADDR6_TOP: top6(r, s->value, s->mask); break;
     case ST_OPEN4: open_set(r, false, s->name); break;
     case ST_OPEN6: open_set(r, true, s->name); break;

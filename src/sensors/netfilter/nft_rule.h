@@ -12,6 +12,7 @@ enum st_step_is {
     ST_L4,          /* value: IPPROTO_* */
     ST_L4_IN,       /* set */
     ST_OIF,         /* value: index */
+    ST_OIF_NOT,     /* value */
     ST_IIF,         /* value */
     ST_MARK,        /* value; mask: its bits alone, 0: all of it */
     ST_MARK_ANY,    /* other than 0 */

@@ -82,8 +82,11 @@ static bool give_way(struct st_ruleset *r, struct leftover *leftover, uint8_t ne
     } else if (need == ST_NEED_NETDEV) {
         what = &r->egress;
         in_the_way = &leftover->netdev;
-    } else if (need == ST_NEED_QUEUE)
+    } else if (need == ST_NEED_QUEUE) {
         what = &r->native_queue;
+    } else if (need == ST_NEED_BEGUN) {
+        what = &r->begun;
+    }
     if (errnum == EEXIST && in_the_way && !*in_the_way)
         return *in_the_way = true;
     if (!what || !*what || errnum == EPERM || errnum == EEXIST)
@@ -104,6 +107,7 @@ void st_ruleset_adopt(struct st_ruleset *r, int fd, const struct st_ruleset_orde
                              .owner = true,
                              .native_queue = true,
                              .egress = !order->group.level,
+                             .begun = !order->group.level,
                              .log = true};
     snprintf(r->table, sizeof(r->table), "%s", order->table ? order->table : ST_RULESET_TABLE);
 }
@@ -124,6 +128,7 @@ int st_ruleset_install(struct st_ruleset *r, int fd, const struct st_ruleset_ord
         r->owner = order->like->owner;
         r->native_queue = order->like->native_queue;
         r->egress = order->like->egress && !order->group.level;
+        r->begun = order->like->begun && !order->group.level;
     }
     do
         rc = try_install(r, order, &leftover, &need, &attempt);
@@ -157,13 +162,14 @@ int st_ruleset_add_resolvers(struct st_ruleset *r, const struct st_ruleset_order
     return commit(r, &s, "tell who the resolvers are", err);
 }
 
-int st_ruleset_open(struct st_ruleset *r, const struct st_addr *addr, uint8_t protocol, uint16_t port,
-                    uint64_t timeout_ms, struct st_error *err)
+/* sets: of IPv4, of IPv6. */
+static int open_in(struct st_ruleset *r, const char *const sets[2], const struct st_addr *addr,
+                   uint8_t protocol, uint16_t port, uint64_t timeout_ms, struct st_error *err)
 {
     size_t len = addr->family == 4 ? 4 : 16;
     uint8_t key[24] = {0};
     const struct st_nft_keys keys = {key, 1, (uint32_t)len + 8, timeout_ms};
-    const char *set = addr->family == 4 ? ST_SET_OPEN4 : ST_SET_OPEN6;
+    const char *set = sets[addr->family != 4];
     const struct st_nft_place at = st_ruleset_inet(r);
     struct st_error attempt = {0};
     int rc = -ENOENT;
@@ -187,6 +193,22 @@ int st_ruleset_open(struct st_ruleset *r, const struct st_addr *addr, uint8_t pr
     return rc < 0 ? st_fail(err, -rc, "%s", attempt.msg) : 0;
 }
 
+int st_ruleset_open(struct st_ruleset *r, const struct st_addr *addr, uint8_t protocol, uint16_t port,
+                    uint64_t timeout_ms, struct st_error *err)
+{
+    static const char *const sets[] = {ST_SET_OPEN4, ST_SET_OPEN6};
+
+    return open_in(r, sets, addr, protocol, port, timeout_ms, err);
+}
+
+int st_ruleset_open_name(struct st_ruleset *r, const struct st_addr *addr, uint16_t port, uint64_t timeout_ms,
+                         struct st_error *err)
+{
+    static const char *const sets[] = {ST_SET_NAMED4, ST_SET_NAMED6};
+
+    return open_in(r, sets, addr, IPPROTO_TCP, port, timeout_ms, err);
+}
+
 int st_ruleset_close_all(struct st_ruleset *r, struct st_error *err)
 {
     const struct st_nft_place at = st_ruleset_inet(r);
@@ -197,6 +219,8 @@ int st_ruleset_close_all(struct st_ruleset *r, struct st_error *err)
     st_nft_begin(&s.b, s.room, sizeof(s.room));
     st_nft_set_flush(&s.b, &at, ST_SET_OPEN4);
     st_nft_set_flush(&s.b, &at, ST_SET_OPEN6);
+    st_nft_set_flush(&s.b, &at, ST_SET_NAMED4);
+    st_nft_set_flush(&s.b, &at, ST_SET_NAMED6);
     return commit(r, &s, "close what is open", err);
 }
 

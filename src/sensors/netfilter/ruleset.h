@@ -67,11 +67,12 @@ struct st_ruleset {
     bool enforce, dead_man;
     uint32_t stamp, seal;
     /* What the kernel could. */
-    bool owner;                     /* nobody else can change the rules, and they stay when we die */
-    bool native_queue;              /* else by the target of iptables */
-    bool egress;                    /* devices can be guarded */
-    bool log;                       /* what a guard drops is logged (nflog.h); known after the first guard */
-    bool odd;                       /* which half is renewed next */
+    bool owner;        /* nobody else can change the rules, and they stay when we die */
+    bool native_queue; /* else by the target of iptables */
+    bool egress;       /* devices can be guarded */
+    bool begun;        /* what goes by a name may begin without a question: it is logged (nflog.h) */
+    bool log;          /* what a guard drops is logged, too; known after the first guard */
+    bool odd;          /* which half is renewed next */
     struct st_nft_kept renewals[2]; /* of its halves; made by the first */
 };
 
@@ -100,6 +101,11 @@ void st_ruleset_adopt(struct st_ruleset *r, int fd, const struct st_ruleset_orde
  * and which are whose must be known. */
 int st_ruleset_open(struct st_ruleset *r, const struct st_addr *addr, uint8_t protocol, uint16_t port,
                     uint64_t timeout_ms, struct st_error *err);
+
+/* New TCP connections to there begin without a question, and are told of by ST_NFLOG_BEGUN: their data are
+ * asked about as under ST_MARK_NAME. Not by group, and only where begun is. */
+int st_ruleset_open_name(struct st_ruleset *r, const struct st_addr *addr, uint16_t port, uint64_t timeout_ms,
+                         struct st_error *err);
 
 /* No destination is open any more; flows that are go on. */
 int st_ruleset_close_all(struct st_ruleset *r, struct st_error *err);

@@ -123,7 +123,11 @@ static void put_rule(struct st_nft_batch *b, const struct st_ruleset *r, const s
             s->value = r->group.level;
             s->id = r->group.id;
             need = ST_NEED_GROUP;
+        } else if (s->is == ST_LOG) {
+            need = ST_NEED_BEGUN;
         }
+    if (need == ST_NEED_BEGUN && !r->begun)
+        return;
     st_nft_rule_add(b, &at, rule->chain, steps, (uint8_t)need);
 }
 

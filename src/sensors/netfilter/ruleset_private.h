@@ -17,6 +17,7 @@ enum st_need {
     ST_NEED_NETDEV,
     ST_NEED_QUEUE,
     ST_NEED_LOG,
+    ST_NEED_BEGUN,
     ST_NEED_EGRESS,
     ST_NEED_GROUP
 };
@@ -52,6 +53,8 @@ void st_ruleset_build_alive(struct st_nft_batch *b, const struct st_ruleset *r, 
 #define ST_SET_ALIVE_B "alive_b"
 #define ST_SET_OPEN4 "open4"
 #define ST_SET_OPEN6 "open6"
+#define ST_SET_NAMED4 "named4"
+#define ST_SET_NAMED6 "named6"
 
 /* ---- parts ---- */
 
@@ -82,7 +85,7 @@ struct st_ruleset_chain {
 void st_ruleset_put_chains(struct st_nft_batch *b, const struct st_ruleset *r,
                            const struct st_ruleset_chain *chains, size_t n);
 
-#define ST_RULE_STEPS 10
+#define ST_RULE_STEPS 12
 
 /* What ST_QUEUE and ST_GROUP need is filled in. */
 struct st_ruleset_rule {

@@ -20,6 +20,8 @@
 static const struct st_nft_set sets[] = {
     {ST_SET_OPEN4, DESTINATION(ST_TYPE_ADDR4), 12, true, ST_RULESET_OPEN_MAX},
     {ST_SET_OPEN6, DESTINATION(ST_TYPE_ADDR6), 24, true, ST_RULESET_OPEN_MAX},
+    {ST_SET_NAMED4, DESTINATION(ST_TYPE_ADDR4), 12, true, ST_RULESET_OPEN_MAX},
+    {ST_SET_NAMED6, DESTINATION(ST_TYPE_ADDR6), 24, true, ST_RULESET_OPEN_MAX},
     {"with_ports", ST_TYPE_PROTOCOL, 1, false, 0},
     {"asking", ST_TYPE_MARK, 4, false, 0},
     {"neighbours", ST_TYPE_ICMP6, 1, false, 0},
@@ -46,12 +48,16 @@ static void build_sets(struct st_nft_batch *b, const struct st_ruleset *r,
 /* ---- chains ---- */
 
 static const struct st_ruleset_chain chains[] = {
+    {"to_resolver", -1, 0, false},
+    {"staying", -1, 0, false},
     {"leaving", -1, 0, false},
     {"passing", -1, 0, false},
+    {"said", -1, 0, false},
     {"refused", -1, 0, false},
+    {"arrival_said", -1, 0, false},
+    {"answering", -1, 0, false},
     {"ours", NF_INET_LOCAL_OUT, -300, false},      /* before flows are tracked */
-    {"unmark", NF_INET_LOCAL_OUT, -160, false},    /* behind that */
-    {"names_out", NF_INET_LOCAL_OUT, -150, false}, /* before addresses are translated */
+    {"names_out", NF_INET_LOCAL_OUT, -150, false}, /* behind that, before addresses are translated */
     {"output", NF_INET_LOCAL_OUT, 0, true},
     {"output_verdict", NF_INET_LOCAL_OUT, 1, false},
     {"forward", NF_INET_FORWARD, 0, true},
@@ -65,18 +71,28 @@ static const struct st_ruleset_chain chains[] = {
 /* ---- rules ---- */
 
 #define ITS_END (1U << IPCT_DESTROY)
+#define BEGINNING 128 /* bytes: two headers at their longest */
 
+/* The first packet of a connection, without data, of which nothing is decided. */
+#define TCP_BEGINS                                                                                           \
+    {ST_CT_MARK, 0}, {ST_CT_STATE, ST_NEW}, {ST_L4, IPPROTO_TCP},                                            \
+    {                                                                                                        \
+        ST_TCP_BEGINS                                                                                        \
+    }
+
+/* What is decided leaves each chain by its first rules: a download passes them with every packet. */
 static const struct st_ruleset_rule rules[] = {
     /* What the container's own processes send. A mark that they set (SO_MARK) is worth nothing. Queries are
      * queued where they still bear the address that was asked: a resolver on lo, as docker's, is translated.
      */
-    {"unmark", {{ST_SET_MARK, 0}}},
-    {"names_out",
+    {"names_out", {{ST_SET_MARK, 0}}},
+    {"names_out", {{ST_CT_DST_PORT, ST_DNS_PORT}, {ST_GOTO, .name = "to_resolver"}}},
+    {"to_resolver",
      {ST_TO_RESOLVER,
       {ST_CT_DIRECTION, IP_CT_DIR_ORIGINAL},
       {ST_CT_DST4_IN, .name = "resolver4"},
       {ST_QUEUE}}},
-    {"names_out",
+    {"to_resolver",
      {ST_TO_RESOLVER,
       {ST_CT_DIRECTION, IP_CT_DIR_ORIGINAL},
       {ST_CT_DST6_IN, .name = "resolver6"},
@@ -84,16 +100,20 @@ static const struct st_ruleset_rule rules[] = {
 
     /* Else lo is nobody's business. Then the dead man's switch: one half of it holds while the other is
        renewed. */
-    {"output", {{ST_MARK, ST_MARK_REFUSED}, {ST_GOTO, .name = "refused"}}},
-    {"output", {{ST_OIF, ST_LO}, {ST_MARK, ST_MARK_DNS}, {ST_SET_CT_MARK, ST_MARK_DNS}, {ST_ACCEPT}}},
-    {"output", {{ST_OIF, ST_LO}, {ST_CT_STATE, ST_NEW}, {ST_SET_CT_EVENTS, 0}, {ST_ACCEPT}}},
-    {"output", {{ST_OIF, ST_LO}, {ST_ACCEPT}}},
+    {"output", {{ST_OIF, ST_LO}, {ST_GOTO, .name = "staying"}}},
     {"output", {{ST_NFPROTO_IN, .name = ST_SET_ALIVE_A}, {ST_GOTO, .name = "leaving"}}},
     {"output", {{ST_NFPROTO_IN, .name = ST_SET_ALIVE_B}, {ST_GOTO, .name = "leaving"}}},
     {"output", {{ST_DROP}}},
 
+    {"staying", {{ST_MARK, ST_MARK_REFUSED}, {ST_GOTO, .name = "refused"}}},
+    {"staying", {{ST_MARK, ST_MARK_DNS}, {ST_SET_CT_MARK, ST_MARK_DNS}, {ST_ACCEPT}}},
+    {"staying", {{ST_CT_STATE, ST_NEW}, {ST_SET_CT_EVENTS, 0}, {ST_ACCEPT}}},
+    {"staying", {{ST_ACCEPT}}},
+
+    {"leaving", {{ST_MARK, 0}, {ST_CT_MARK, ST_MARK_OPEN}, {ST_ACCEPT}}}, /* as nearly all */
+    {"leaving", {{ST_MARK, ST_MARK_REFUSED}, {ST_GOTO, .name = "refused"}}},
     {"leaving", {{ST_MARK, ST_MARK_DNS}, {ST_SET_CT_MARK, ST_MARK_DNS}, {ST_ACCEPT}}},
-    {"leaving", {{ST_CT_MARK, ST_MARK_OPEN}, {ST_ACCEPT}}}, /* as nearly all */
+    {"leaving", {{ST_CT_MARK, ST_MARK_OPEN}, {ST_ACCEPT}}},
     /* IPv6 does not work without these, and beyond the link they are not heard. To another address than one
      * of the link a router would carry them. */
     {"leaving",
@@ -150,13 +170,34 @@ static const struct st_ruleset_rule rules[] = {
       {ST_OPEN6, .name = ST_SET_OPEN6},
       {ST_SET_CT_MARK, ST_MARK_OPEN},
       {ST_ACCEPT}}},
+    /* Of what goes by a name only data are asked about. Where it begins is told: without that number nobody
+     * could say which byte is the first. A second beginning is asked about. */
+    {"leaving",
+     {TCP_BEGINS,
+      {ST_NFPROTO, NFPROTO_IPV4},
+      {ST_NO_DATA4, .name = "ack4"},
+      {ST_OPEN4, .name = ST_SET_NAMED4},
+      {ST_LOG, ST_NFLOG_BEGUN, BEGINNING},
+      {ST_SET_CT_MARK, ST_MARK_NAME},
+      {ST_SET_CT_EVENTS, ITS_END},
+      {ST_ACCEPT}}},
+    {"leaving",
+     {TCP_BEGINS,
+      {ST_NFPROTO, NFPROTO_IPV6},
+      {ST_NO_DATA6, .name = "ack6"},
+      {ST_OPEN6, .name = ST_SET_NAMED6},
+      {ST_LOG, ST_NFLOG_BEGUN, BEGINNING},
+      {ST_SET_CT_MARK, ST_MARK_NAME},
+      {ST_SET_CT_EVENTS, ITS_END},
+      {ST_ACCEPT}}},
     /* Answers to flows from outside are no exception: they bear the mark of what was said when they came in.
      * A packet socket on lo could pretend such a flow. */
     {"leaving", {{ST_QUEUE}}},
 
     /* The verdict on what was queued, and on its flow, of whose beginning we need not be told again. */
-    {"output_verdict", {{ST_MARK, ST_MARK_REFUSED}, {ST_GOTO, .name = "refused"}}},
-    {"output_verdict", {{ST_MARK_ANY}, {ST_SET_CT_FROM_MARK}, {ST_SET_CT_EVENTS, ITS_END}}},
+    {"output_verdict", {{ST_MARK_ANY}, {ST_GOTO, .name = "said"}}},
+    {"said", {{ST_MARK, ST_MARK_REFUSED}, {ST_GOTO, .name = "refused"}}},
+    {"said", {{ST_SET_CT_FROM_MARK}, {ST_SET_CT_EVENTS, ITS_END}}},
     {"refused", {{ST_SET_CT_MARK, ST_MARK_REFUSED}}},
     {"refused", {{ST_L4, IPPROTO_TCP}, {ST_RESET}}},
     {"refused", {{ST_L4, IPPROTO_UDP}, {ST_UNREACHABLE}}},
@@ -173,39 +214,41 @@ static const struct st_ruleset_rule rules[] = {
     {"passing", {{ST_L4, IPPROTO_TCP}, {ST_CT_STATE, ST_INVALID}, {ST_DROP}}},
     {"passing", {{ST_L4_IN, .name = "errors"}, {ST_CT_STATE, ST_RELATED}, {ST_DROP}}},
     {"passing", {{ST_QUEUE}}},
-    {"forward_verdict", {{ST_MARK, ST_MARK_REFUSED}, {ST_GOTO, .name = "refused"}}},
-    {"forward_verdict", {{ST_MARK_ANY}, {ST_SET_CT_FROM_MARK}, {ST_SET_CT_EVENTS, ITS_END}}},
+    {"forward_verdict", {{ST_MARK_ANY}, {ST_GOTO, .name = "said"}}},
 
     /* What comes in: answers of resolvers, and new flows. A mark is worth nothing here either, and what is
      * looped back (multicast) sheds its stamp before anybody can read it. By lo a refusal of ours comes, too.
      */
     {"input", {{ST_SET_MARK, 0}, {ST_SET_PRIORITY, 0}}},
+    {"input", {{ST_CT_MARK, ST_MARK_OPEN}, {ST_ACCEPT}}},
     {"input", {{ST_IIF, ST_LO}, {ST_ACCEPT}}},
     {"input", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
     {"input", {{ST_CT_STATE, ST_NEW}, {ST_QUEUE}}},
-    {"input_verdict", {{ST_MARK, ST_MARK_REFUSED}, {ST_SET_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
-    {"input_verdict", {{ST_MARK_ANY}, {ST_SET_CT_FROM_MARK}, {ST_SET_CT_EVENTS, ITS_END}}},
+    {"input_verdict", {{ST_MARK_ANY}, {ST_GOTO, .name = "arrival_said"}}},
+    {"arrival_said", {{ST_MARK, ST_MARK_REFUSED}, {ST_SET_CT_MARK, ST_MARK_REFUSED}, {ST_DROP}}},
+    {"arrival_said", {{ST_SET_CT_FROM_MARK}, {ST_SET_CT_EVENTS, ITS_END}}},
 
-    {"names_in", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_ACCEPT}}},
-    {"names_in",
+    {"names_in", {{ST_CT_MARK, ST_MARK_DNS}, {ST_GOTO, .name = "answering"}}},
+    {"names_in", {{ST_CT_DST_PORT, ST_DNS_PORT}, {ST_GOTO, .name = "answering"}}},
+    {"answering", {{ST_CT_MARK, ST_MARK_REFUSED}, {ST_ACCEPT}}},
+    {"answering",
      {ST_TO_RESOLVER, {ST_CT_DIRECTION, IP_CT_DIR_REPLY}, {ST_CT_DST4_IN, .name = "resolver4"}, {ST_QUEUE}}},
-    {"names_in",
+    {"answering",
      {ST_TO_RESOLVER, {ST_CT_DIRECTION, IP_CT_DIR_REPLY}, {ST_CT_DST6_IN, .name = "resolver6"}, {ST_QUEUE}}},
-    {"names_in",
+    {"answering",
      {{ST_L4_IN, .name = "dns_protocols"},
       {ST_CT_MARK, ST_MARK_DNS},
       {ST_CT_DIRECTION, IP_CT_DIR_REPLY},
       {ST_QUEUE}}},
 
-    /* For the guards of the devices. */
-    {"stamp", {{ST_OIF, ST_LO}, {ST_ACCEPT}}},
 };
 
 void st_ruleset_build(struct st_nft_batch *b, const struct st_ruleset *r,
                       const struct st_ruleset_order *order)
 {
     const struct st_ruleset_rule secret[] = {
-        {"stamp", {{ST_SET_MARK, r->stamp}, {ST_SET_PRIORITY, r->seal}}, false},
+        /* For the guards of the devices. */
+        {"stamp", {{ST_OIF_NOT, ST_LO}, {ST_SET_MARK, r->stamp}, {ST_SET_PRIORITY, r->seal}}, false},
         /* Answers that we make in a resolver's name: as the beginning of a flow they would make all that the
          * container sends there an answer. */
         {"ours", {{ST_OIF, ST_LO}, {ST_MARK, r->stamp}, {ST_NOT_TRACKED}, {ST_ACCEPT}}, false}};
