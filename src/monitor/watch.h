@@ -29,7 +29,7 @@ struct st_watch {
     int outpost; /* socket to the process that holds the fence (outpost.h); -1: there is none */
     int errands; /* worker's end of the socket to the warden's performers; -1: none */
     int runtime; /* pidfd of the runtime whose hook is awaited, until the container is met; -1: none is */
-    const struct st_tree *tree; /* of its processes: the worker's; NULL: there is none */
+    struct st_tree *tree; /* of its processes: the worker's; NULL: there is none */
     pid_t warden;
     struct st_mounts mounts; /* our own, as of our start, until the container is met */
     int64_t started_ns;      /* monotonic */

@@ -163,16 +163,30 @@ static void recall(struct st_process_room *r, size_t i, const struct st_ancestor
     }
 }
 
+/* Above who was started from outside the kernel is asked, once: the book keeps it. */
+static void find_origin(struct st_process_room *r, struct st_tree *tree, pid_t top)
+{
+    const struct st_process *p = &r->facts.process;
+    size_t n = p->n_ancestry;
+    struct status s;
+
+    if (!read_status(top, &s))
+        return;
+    if (s.inner_pid != 1)
+        read_ancestry(r, s.ppid);
+    if (!p->incomplete && p->n_ancestry < ST_ANCESTORS)
+        st_tree_set_origin(tree, top, r->ancestry + n, p->n_ancestry - n);
+}
+
 /* The kernel's chain leads past those that have ended, to who took their children over: the book's does not,
- * and costs nothing. Where the book ends the kernel is asked: above who was started from outside. */
-static void recall_ancestry(struct st_process_room *r, const struct st_tree *tree, pid_t parent)
+ * and costs nothing. */
+static void recall_ancestry(struct st_process_room *r, struct st_tree *tree, pid_t parent)
 {
     struct st_ancestor known[ST_ANCESTORS];
     struct st_process *p = &r->facts.process;
     bool cut = false;
     size_t n = tree ? st_tree_ancestry(tree, r->facts.leader, known, ST_ANCESTORS, &cut) : 0;
     struct st_tree_facts top;
-    struct status s;
 
     for (size_t i = 0; i < n; i++)
         recall(r, i, &known[i]);
@@ -180,9 +194,8 @@ static void recall_ancestry(struct st_process_room *r, const struct st_tree *tre
     p->incomplete |= cut && n < ST_ANCESTORS;
     if (n == 0)
         read_ancestry(r, parent);
-    else if (!cut && st_tree_find(tree, known[n - 1].pid, &top) && top.parent == 0 &&
-             read_status(top.pid, &s) && s.inner_pid != 1)
-        read_ancestry(r, s.ppid);
+    else if (!cut && st_tree_find(tree, known[n - 1].pid, &top) && top.parent == 0 && !top.placed)
+        find_origin(r, tree, top.pid);
 }
 
 pid_t st_process_leader(pid_t tid)

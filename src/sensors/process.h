@@ -33,7 +33,7 @@ struct st_process_room {
 struct st_membership {
     char controller[64]; /* "" for v2 */
     char path[4096];
-    const struct st_tree *tree; /* knows ancestors that have ended; NULL: nobody does */
+    struct st_tree *tree; /* knows ancestors that have ended; NULL: nobody does */
 };
 
 /* The process that a thread is of; 0: it is gone. */

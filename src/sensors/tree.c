@@ -51,6 +51,7 @@ static void release(struct st_tree *t, struct st_tree_node *n)
 
         unref_program(n->exe);
         forget_next(n);
+        free(n->origin);
         free(n);
         t->n--;
         n = parent;
@@ -290,6 +291,7 @@ bool st_tree_find(const struct st_tree *t, pid_t pid, struct st_tree_facts *out)
                                   .start_ns = n->start_ns,
                                   .depth = n->depth,
                                   .children = n->children,
+                                  .placed = n->origin != NULL,
                                   .ran = n->ran,
                                   .comm = st_str(n->comm),
                                   .exe = exe_of(n)};
@@ -298,16 +300,30 @@ bool st_tree_find(const struct st_tree *t, pid_t pid, struct st_tree_facts *out)
 
 size_t st_tree_ancestry(const struct st_tree *t, pid_t pid, struct st_ancestor *out, size_t max, bool *cut)
 {
-    const struct st_tree_node *n = st_tree_node(t, pid);
+    const struct st_tree_node *n = st_tree_node(t, pid), *top = n;
     size_t count = 0;
 
     *cut = n && n->cut;
     for (n = n ? n->parent : NULL; n && count < max; n = n->parent) {
         out[count++] = (struct st_ancestor){.pid = n->pid, .comm = st_str(n->comm), .exe = exe_of(n)};
         *cut |= n->cut;
+        top = n;
     }
     *cut |= n != NULL;
+    if (!*cut && top && top->origin)
+        for (size_t i = 0; i < top->origin->ev.process.n_ancestry && count < max; i++)
+            out[count++] = top->origin->ev.process.ancestry[i];
     return count;
+}
+
+void st_tree_set_origin(struct st_tree *t, pid_t pid, const struct st_ancestor *list, size_t n)
+{
+    const struct st_event bearer = {.type = ST_EV_FILESYSTEM,
+                                    .process = {.present = true, .ancestry = list, .n_ancestry = n}};
+    struct st_tree_node *node = st_tree_node(t, pid);
+
+    if (node && !node->origin)
+        node->origin = st_event_copy(&bearer, NULL);
 }
 
 const struct st_tree_totals *st_tree_totals(const struct st_tree *t)

@@ -54,6 +54,10 @@ void st_tree_is_there(struct st_tree *t, pid_t pid);
 /* The program that it runs, as the kernel names the file. Nothing where the process is not in the book. */
 void st_tree_set_exe(struct st_tree *t, pid_t pid, struct st_str exe);
 
+/* Who was above it when it came in from outside, the nearest first: as it was then, since those end or are
+ * exchanged. Told once. */
+void st_tree_set_origin(struct st_tree *t, pid_t pid, const struct st_ancestor *list, size_t n);
+
 /* It has ended. false: it was not in the book. */
 bool st_tree_ended(struct st_tree *t, pid_t pid, uint64_t start_ns);
 
@@ -69,6 +73,7 @@ struct st_tree_facts {
     pid_t pid, parent; /* parent 0: it has none in the book; it may be dead */
     uint64_t start_ns;
     int64_t depth, children; /* children: that are alive */
+    bool placed;             /* who was above it is known (st_tree_set_origin) */
     bool ran; /* it, or who it is from, was seen to run a program: else it may be a runtime on its way in */
     struct st_str comm, exe; /* as long as it is in the book; exe NULL: not known */
 };
@@ -76,8 +81,8 @@ struct st_tree_facts {
 /* Of a process that is alive. */
 bool st_tree_find(const struct st_tree *t, pid_t pid, struct st_tree_facts *out);
 
-/* Its ancestors, the parent first; the dead too. The strings are good until the next fact. cut: there were
- * more that are forgotten. */
+/* Its ancestors, the parent first; the dead too, and those outside that are known. The strings are good until
+ * the next fact. cut: there were more that are forgotten. */
 size_t st_tree_ancestry(const struct st_tree *t, pid_t pid, struct st_ancestor *out, size_t max, bool *cut);
 
 /* ---- limits ---- */

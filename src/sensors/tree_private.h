@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/table.h"
+#include "model/event_copy.h"
 #include "sensors/tree.h"
 
 #define ST_TREE_NEXT 4
@@ -19,6 +20,7 @@ struct st_tree_node {
     struct st_tree_node *parent; /* NULL: none, or forgotten */
     size_t refs;                 /* nodes whose parent it is, and itself while it is alive */
     struct st_tree_program *exe;
+    struct st_event_copy *origin; /* whose process has the ancestors outside; NULL: not known */
     uint64_t start_ns;
     pid_t pid;
     int32_t depth, children, let; /* let: forks of children of it that were let and not seen yet */

@@ -90,6 +90,34 @@ static void a_daemon_of_two_forks_keeps_its_ancestors(void **state)
     assert_int_equal(st_tree_totals(t)->alive, 1);
 }
 
+static void who_came_in_from_outside_keeps_who_brought_it(void **state)
+{
+    const struct st_ancestor outside[] = {
+        {.pid = 7, .comm = ST_STR_LIT("runc"), .exe = ST_STR_LIT("/sbin/runc")},
+        {.pid = 6, .comm = ST_STR_LIT("shim")}};
+    struct st_tree *t = *state;
+    struct st_ancestor a[8];
+    bool cut;
+
+    ran(t, 200, 200, "sh");
+    forks(t, 200, 201);
+    assert_false(facts_of(t, 200).placed);
+    st_tree_set_origin(t, 200, outside, 2);
+    st_tree_set_origin(t, 200, outside, 1); /* those are who took it over */
+    assert_true(facts_of(t, 200).placed);
+    assert_int_equal(st_tree_ancestry(t, 200, a, 8, &cut), 2);
+    ends(t, 200);
+    assert_int_equal(st_tree_ancestry(t, 201, a, 8, &cut), 3);
+    assert_false(cut);
+    assert_int_equal(a[0].pid, 200);
+    assert_int_equal(a[1].pid, 7);
+    assert_memory_equal(a[1].exe.p, "/sbin/runc", 10);
+    assert_int_equal(a[2].pid, 6);
+    assert_int_equal(st_tree_ancestry(t, 201, a, 2, &cut), 2);
+    /* One that is not there has none. */
+    st_tree_set_origin(t, 999, outside, 2);
+}
+
 static void a_number_that_is_used_again_is_another_process(void **state)
 {
     struct st_tree *t = *state;
@@ -334,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(depth_and_children_are_counted),
         T(a_daemon_of_two_forks_keeps_its_ancestors),
+        T(who_came_in_from_outside_keeps_who_brought_it),
         T(a_number_that_is_used_again_is_another_process),
         T(whose_end_was_not_told_ends_when_the_number_is_used_again),
         T(who_comes_from_outside_is_at_depth_0),
