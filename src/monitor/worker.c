@@ -449,9 +449,10 @@ static int start(struct st_worker *w, struct st_error *err)
 {
     struct st_error bad = {0};
     /* Who works the sinks is born before there is a key. */
-    bool prepared =
-        st_teller_start(&w->teller, &w->watch->order, &bad) == 0 && st_worker_prepare(w, &bad) == 0;
+    bool prepared = st_teller_start(&w->teller, &w->watch->order, &bad) == 0;
 
+    st_worker_scout(w);
+    prepared = prepared && st_worker_prepare(w, &bad) == 0;
     /* What is wrong is said when there is somebody to be told. */
     if (st_worker_meet(w, prepared, err) < 0)
         return -err->errnum;

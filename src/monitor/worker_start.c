@@ -101,6 +101,8 @@ int st_worker_prepare(struct st_worker *w, struct st_error *err)
         prepare_trace(w, err) < 0)
         return -err->errnum;
     if (!w->loss && !o->light)
+        st_reach_prepare(w->watch, &w->places);
+    if (!w->loss && !o->light)
         st_processes_prepare(&w->processes,
                              o->listener && st_policy_process_limits(w->pipeline.policy)->before,
                              o->polled_processes);
@@ -307,9 +309,14 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
 /* Of a container that runs already it is known. */
 static int check_reach(struct st_worker *w, struct st_error *err)
 {
+    int rc;
+
     if (w->loss || w->watch->order.light)
         return 0;
-    return st_reach_check(w->watch, st_policy_mode(w->pipeline.policy) == ST_MODE_ENFORCE, &w->reach, err);
+    rc = st_reach_check(w->watch, &w->places, st_policy_mode(w->pipeline.policy) == ST_MODE_ENFORCE,
+                        &w->reach, err);
+    st_places_free(&w->places);
+    return rc;
 }
 
 static void open_bus(struct st_worker *w)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "sensors/places.h"
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -20,10 +21,11 @@ enum st_exposure {
 };
 
 struct st_exposure_order {
-    pid_t pid;                 /* of the container's first process */
-    const char *rootfs;        /* mounts at and below it are the container's */
-    const char *const *secret; /* places of ours that it must not even read; NULL-terminated */
-    const char *const *kept;   /* that it must not write; NULL-terminated */
+    pid_t pid;                      /* of the container's first process */
+    const char *rootfs;             /* mounts at and below it are the container's */
+    const char *const *secret;      /* places of ours that it must not even read; NULL-terminated */
+    const char *const *kept;        /* that it must not write; NULL-terminated */
+    const struct st_places *places; /* gathered before; NULL: they are now */
 };
 
 #define ST_EXPOSED_TEXT 300
@@ -31,5 +33,9 @@ struct st_exposure_order {
 struct st_exposed {
     char what[ST_EXPOSURES][ST_EXPOSED_TEXT]; /* the first that was found; "": nothing */
 };
+
+/* Where those lie, and the engines: what is known before there is a container. The caller frees the places.
+ */
+int st_exposure_gather(const struct st_exposure_order *order, struct st_places *out, struct st_error *err);
 
 int st_exposure_find(const struct st_exposure_order *order, struct st_exposed *out, struct st_error *err);
