@@ -101,14 +101,16 @@ int st_worker_prepare(struct st_worker *w, struct st_error *err)
         prepare_trace(w, err) < 0)
         return -err->errnum;
     if (!w->loss && !o->light)
-        st_reach_prepare(w->watch, &w->places);
-    if (!w->loss && !o->light)
         st_processes_prepare(&w->processes,
                              o->listener && st_policy_process_limits(w->pipeline.policy)->before,
                              o->polled_processes);
     w->watch->tree = w->processes.tree;
     st_loop_init(&w->loop, w->watch->worker_epfd, w->watch->pulse);
-    return st_confine_prepare(&w->filter, err);
+    if (st_confine_prepare(&w->filter, err) < 0)
+        return -err->errnum;
+    if (!w->loss && !o->light)
+        st_reach_prepare(w->watch, &w->places); /* last: what is freed soon lies above what stays */
+    return 0;
 }
 
 int st_worker_write_state(struct st_worker *w, struct st_error *err)
