@@ -18,7 +18,6 @@ void st_worker_scout(struct st_worker *w)
 {
     struct st_error blind = {0};
 
-    w->scout = (struct st_scout)ST_SCOUT_NONE;
     if (may_scout(w))
         (void)st_scout_open(&w->scout, w->watch->runtime, &blind);
 }
