@@ -9,30 +9,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define LITTLE ((size_t)4096)
-#define MUCH ((size_t)65536)
-
-/* How much to read at once. Most of what is read is small (proc(5)), and memory for much is asked of the
- * kernel and given back each time, which takes longer than to read. */
-static size_t read_size(const struct st_buf *b, size_t start)
-{
-    size_t have = b->cap > b->len ? b->cap - b->len - 1 : 0;
-
-    if (have >= LITTLE / 8)
-        return have < MUCH ? have : MUCH;
-    return b->len - start < LITTLE ? LITTLE : MUCH;
-}
-
 int st_read_fd(int fd, size_t max, struct st_buf *b, struct st_error *err)
 {
     size_t start = b->len;
 
     for (;;) {
-        size_t room = max - (b->len - start), want = read_size(b, start);
+        size_t room = max - (b->len - start);
+        size_t want = room < 65536 ? room + 1 : 65536;
         ssize_t n;
 
-        if (want > room)
-            want = room + 1;
         st_buf_reserve(b, want);
         n = read(fd, b->data + b->len, want);
         if (n < 0 && errno == EINTR)
@@ -55,7 +40,7 @@ static int read_open_file(int fd, const char *path, const struct stat *sb, size_
     if (!S_ISREG(sb->st_mode))
         return st_fail(err, EINVAL, "%s: not a regular file", path);
     if (sb->st_size > 0 && (size_t)sb->st_size <= max)
-        st_buf_reserve(b, (size_t)sb->st_size + LITTLE / 8); /* the last read finds its end */
+        st_buf_reserve(b, (size_t)sb->st_size + 1);
     if (st_read_fd(fd, max, b, err) < 0)
         return st_wrap(err, "%s", path);
     return 0;

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 
 #define CGROUP_FILE_MAX (1u << 20)
-#define TABLE_SIZE (16 << 10)
+#define TABLE_SIZE (32 << 10)
 
 static void detach_stdio(void)
 {

@@ -38,29 +38,12 @@ static bool is_let(const struct st_order_reach *o, const struct kind *k)
     return k->let && *(const bool *)((const char *)o + k->let);
 }
 
-static struct st_exposure_order order_of(const struct st_watch *w)
-{
-    return (struct st_exposure_order){.pid = w->order.pid,
-                                      .rootfs = w->order.rootfs,
-                                      .secret = w->order.reach.secret,
-                                      .kept = w->order.reach.kept};
-}
-
-void st_reach_prepare(const struct st_watch *w, struct st_places *places)
-{
-    const struct st_exposure_order order = order_of(w);
-    struct st_error later = {0};
-
-    (void)st_exposure_gather(&order, places, &later);
-}
-
-static int find(const struct st_watch *w, const struct st_places *places, struct st_exposed *out,
-                struct st_error *err)
+static int find(const struct st_watch *w, struct st_exposed *out, struct st_error *err)
 {
     const struct st_order_reach *o = &w->order.reach;
-    struct st_exposure_order order = order_of(w);
+    const struct st_exposure_order order = {
+        .pid = w->order.pid, .rootfs = w->order.rootfs, .secret = o->secret, .kept = o->kept};
 
-    order.places = places->n ? places : NULL;
     if (st_exposure_find(&order, out, err) < 0)
         return st_wrap(err, "what the container can reach");
     if (o->devices && !out->what[ST_EXPOSED_KERNEL][0])
@@ -68,12 +51,11 @@ static int find(const struct st_watch *w, const struct st_places *places, struct
     return 0;
 }
 
-int st_reach_check(const struct st_watch *w, const struct st_places *places, bool enforce,
-                   struct st_buf *open, struct st_error *err)
+int st_reach_check(const struct st_watch *w, bool enforce, struct st_buf *open, struct st_error *err)
 {
     struct st_exposed found;
 
-    if (find(w, places, &found, err) < 0) {
+    if (find(w, &found, err) < 0) {
         if (enforce)
             return -err->errnum;
         st_buf_adds(open, err->msg);

@@ -12,7 +12,6 @@
 #include "monitor/record.h"
 #include "monitor/scout.h"
 #include "monitor/warden.h"
-#include "sensors/places.h"
 
 struct st_worker {
     struct st_watch *watch;
@@ -32,13 +31,12 @@ struct st_worker {
     struct st_mutations mutations;
     struct st_processes processes;
     struct st_network network;
-    struct st_places places; /* of the machine; until it is known what the container can reach */
-    struct st_buf reach;     /* what the container can reach past the watch; empty: nothing */
-    struct st_scout scout;   /* looks for its network before the container is met */
-    bool continued;          /* the trace has records of an earlier run */
-    bool exited;             /* the first process has ended; others may still be in the group */
-    bool summed;             /* the summary of the file system is */
-    bool sealed;             /* stop record and final checkpoint are in the trace, or in its batch */
+    struct st_buf reach;   /* what the container can reach past the watch; empty: nothing */
+    struct st_scout scout; /* looks for its network before the container is met */
+    bool continued;        /* the trace has records of an earlier run */
+    bool exited;           /* the first process has ended; others may still be in the group */
+    bool summed;           /* the summary of the file system is */
+    bool sealed;           /* stop record and final checkpoint are in the trace, or in its batch */
     bool warden_lost;
     int64_t poll_ns;   /* look at the group again at this time (v1 tells nobody that it is empty); 0: no */
     int64_t retry_ns;  /* the trace could not be written: frozen, try again at this time; 0: all is well */

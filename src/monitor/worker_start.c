@@ -107,11 +107,7 @@ int st_worker_prepare(struct st_worker *w, struct st_error *err)
                              o->polled_processes);
     w->watch->tree = w->processes.tree;
     st_loop_init(&w->loop, w->watch->worker_epfd, w->watch->pulse);
-    if (st_confine_prepare(&w->filter, err) < 0)
-        return -err->errnum;
-    if (!w->loss && !o->light)
-        st_reach_prepare(w->watch, &w->places); /* last: what is freed soon lies above what stays */
-    return 0;
+    return st_confine_prepare(&w->filter, err);
 }
 
 int st_worker_write_state(struct st_worker *w, struct st_error *err)
@@ -312,14 +308,9 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
 /* Of a container that runs already it is known. */
 static int check_reach(struct st_worker *w, struct st_error *err)
 {
-    int rc;
-
     if (w->loss || w->watch->order.light)
         return 0;
-    rc = st_reach_check(w->watch, &w->places, st_policy_mode(w->pipeline.policy) == ST_MODE_ENFORCE,
-                        &w->reach, err);
-    st_places_free(&w->places);
-    return rc;
+    return st_reach_check(w->watch, st_policy_mode(w->pipeline.policy) == ST_MODE_ENFORCE, &w->reach, err);
 }
 
 static void open_bus(struct st_worker *w)

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "sensors/marks.h"
+#include "sensors/places.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@ struct look {
     const struct st_exposure_order *order;
     struct st_exposed *out;
     struct st_mounts mounts, host;
-    const struct st_places *places;
+    struct st_places places;
     const struct st_mount *mount; /* the one that is looked at */
     int root;                     /* of the first process: still the machine's own */
     bool own_users;               /* it has a user namespace of its own */
@@ -118,32 +119,21 @@ static void look_at_kernel(struct look *l)
 
 enum { ENGINE, STORE, SECRET, KEPT };
 
-static void gather(const struct st_exposure_order *order, const struct st_mounts *host, struct st_places *out)
+static void gather(struct look *l)
 {
-    for (const char *const *path = order->secret; *path; path++)
-        st_places_add(out, host, *path, SECRET);
-    for (const char *const *path = order->kept; *path; path++)
-        st_places_add(out, host, *path, KEPT);
-    st_places_add_stores(out, host, STORE);
-    st_places_add_engines(out, host, ENGINE);
-}
-
-int st_exposure_gather(const struct st_exposure_order *order, struct st_places *out, struct st_error *err)
-{
-    st_auto_mounts host = {0};
-
-    *out = (struct st_places){0};
-    if (st_mounts_read(0, &host, err) < 0)
-        return -err->errnum;
-    gather(order, &host, out);
-    return 0;
+    for (const char *const *path = l->order->secret; *path; path++)
+        st_places_add(&l->places, &l->host, *path, SECRET);
+    for (const char *const *path = l->order->kept; *path; path++)
+        st_places_add(&l->places, &l->host, *path, KEPT);
+    st_places_add_stores(&l->places, &l->host, STORE);
+    st_places_add_engines(&l->places, &l->host, ENGINE);
 }
 
 /* Volumes, and the roots of containers, lie below an engine's store: only the whole of it counts. */
 static void look_for_places(struct look *l, const struct st_mount *m)
 {
-    for (size_t i = 0; i < l->places->n; i++) {
-        const struct st_place *p = &l->places->list[i];
+    for (size_t i = 0; i < l->places.n; i++) {
+        const struct st_place *p = &l->places.list[i];
         bool ours = p->kind == SECRET || p->kind == KEPT, write = p->kind == STORE || p->kind == KEPT;
 
         if ((write && !is_writable(m)) || (!st_place_in(p, m) && (p->kind == STORE || !st_place_above(p, m))))
@@ -210,23 +200,18 @@ static int look_at_mounts(struct look *l, struct st_error *err)
 
 static int look(struct look *l, struct st_error *err)
 {
-    st_auto_places now = {0};
-
     if (st_mounts_read(l->order->pid, &l->mounts, err) < 0 || st_mounts_read(0, &l->host, err) < 0)
         return -err->errnum;
     l->own_users = !shares(l->order->pid, "user");
     if (shares(l->order->pid, "pid"))
         expose(l, ST_EXPOSED_PIDS, "it shares their pid namespace");
-    if (!l->places) {
-        gather(l->order, &l->host, &now);
-        l->places = &now;
-    }
+    gather(l);
     return look_at_mounts(l, err);
 }
 
 int st_exposure_find(const struct st_exposure_order *order, struct st_exposed *out, struct st_error *err)
 {
-    struct look l = {.order = order, .out = out, .places = order->places};
+    struct look l = {.order = order, .out = out};
     st_auto_fd root = -1;
     char path[32];
     int rc;
@@ -238,6 +223,7 @@ int st_exposure_find(const struct st_exposure_order *order, struct st_exposed *o
         return st_fail_errno(err, "open %s", path);
     l.root = root;
     rc = look(&l, err);
+    st_places_free(&l.places);
     st_mounts_free(&l.mounts);
     st_mounts_free(&l.host);
     return rc;

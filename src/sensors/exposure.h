@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/error.h"
-#include "sensors/places.h"
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -21,11 +20,10 @@ enum st_exposure {
 };
 
 struct st_exposure_order {
-    pid_t pid;                      /* of the container's first process */
-    const char *rootfs;             /* mounts at and below it are the container's */
-    const char *const *secret;      /* places of ours that it must not even read; NULL-terminated */
-    const char *const *kept;        /* that it must not write; NULL-terminated */
-    const struct st_places *places; /* gathered before; NULL: they are now */
+    pid_t pid;                 /* of the container's first process */
+    const char *rootfs;        /* mounts at and below it are the container's */
+    const char *const *secret; /* places of ours that it must not even read; NULL-terminated */
+    const char *const *kept;   /* that it must not write; NULL-terminated */
 };
 
 #define ST_EXPOSED_TEXT 300
@@ -33,9 +31,5 @@ struct st_exposure_order {
 struct st_exposed {
     char what[ST_EXPOSURES][ST_EXPOSED_TEXT]; /* the first that was found; "": nothing */
 };
-
-/* Where those lie, and the engines: what is known before there is a container. The caller frees the places.
- */
-int st_exposure_gather(const struct st_exposure_order *order, struct st_places *out, struct st_error *err);
 
 int st_exposure_find(const struct st_exposure_order *order, struct st_exposed *out, struct st_error *err);
