@@ -3,12 +3,11 @@
  *
  *   sandtrace-hook create|poststop [--config FILE]   container state (JSON) on standard input
  *   sandtrace-hook precreate [--config FILE]         config.json in, edited out: Podman alone has it
- *   sandtrace-hook await --id ID --bundle DIR …      by the shim: fd 3 socket, 4 runtime, 5 listener
  *   sandtrace-hook keep --listener SOCKET            by precreate: see keeper.h
  *
  * The shim adds to create what it has put into the bundle: --listener SOCKET (where the runtime sends the fd
- * of seccomp notifications), --floor NOTE (oci/floor_edit.h), and where the monitor waits that `await` has
- * started meanwhile: --standby DIR, with --timeout MS for its answer.
+ * of seccomp notifications), --floor NOTE (oci/floor_edit.h), and where the monitor waits that it has started
+ * meanwhile: --standby DIR, with --timeout MS for its answer.
  *
  * create: starts the monitor and returns 0 only when it watches; anything else stops the container from
  * starting, with the reason on standard error, which engines show. poststop: waits for the sealed trace; a
@@ -20,18 +19,13 @@
 #include "bundle/edit.h"
 #include "bundle/find.h"
 #include "config/config.h"
-#include "launch.h"
+#include "monitor/enlist.h"
 #include "monitor/keeper.h"
 #include "monitor/sealed.h"
-#include "monitor/standby.h"
 #include "oci/config_edit.h"
-#include "oci/facts.h"
 #include "oci/hook_edit.h"
 #include "oci/openings.h"
-#include "oci/seccomp_edit.h"
-#include "oci/select.h"
 #include "oci/state.h"
-#include "order.h"
 #include "standby.h"
 
 #include <limits.h>
@@ -41,11 +35,9 @@
 
 #define POSTSTOP_MS 10000
 
-enum { SOCKET_FD = 3, RUNTIME_FD, LISTENER_FD };
-
 struct call {
     const char *verb;
-    const char *config, *listener, *floor, *standby, *timeout, *id, *bundle;
+    const char *config, *listener, *floor, *standby, *timeout;
     const char *closed, *pids; /* for the shim, when it meets the bundle again */
 };
 
@@ -80,8 +72,7 @@ static bool parse_call(int argc, char **argv, struct call *call)
         const char **value;
     } options[] = {{"--config", &call->config},         {"--listener", &call->listener},
                    {ST_OCI_FLOOR_OPTION, &call->floor}, {"--standby", &call->standby},
-                   {"--timeout", &call->timeout},       {"--id", &call->id},
-                   {"--bundle", &call->bundle},         {ST_OCI_CLOSED_OPTION, &call->closed},
+                   {"--timeout", &call->timeout},       {ST_OCI_CLOSED_OPTION, &call->closed},
                    {ST_OCI_PIDS_OPTION, &call->pids}};
 
     for (int i = 1; i < argc; i++) {
@@ -99,91 +90,19 @@ static bool parse_call(int argc, char **argv, struct call *call)
     return call->verb != NULL;
 }
 
-static int make_places(const struct st_config *config, struct st_error *err)
-{
-    if (st_mkdir_p(config->state_dir, 0755, err) < 0)
-        return -err->errnum;
-    return st_mkdir_p(config->log_dir, 0750, err);
-}
-
-/* What the monitor is asked to do; nothing where the container is not to be watched. bound: it gets the
- * listener. */
-static int make_order(const struct call *call, const struct st_config *config,
-                      const struct st_oci_state *state, bool bound, struct st_buf *order,
-                      struct st_error *err)
-{
-    st_auto_buf facts = ST_BUF_INIT, profile = ST_BUF_INIT;
-    st_auto_oci_config oci = NULL;
-    struct st_selection selection;
-    struct st_order_input in = {.config = config,
-                                .state = state,
-                                .selection = &selection,
-                                .facts = &facts,
-                                .control_gid = -1,
-                                .listener = call->listener,
-                                .listener_fd = bound ? ST_LAUNCH_LISTENER_FD : -1,
-                                .floor = call->floor,
-                                .profile = &profile};
-    char rootfs[PATH_MAX];
-    gid_t gid = 0;
-
-    if (st_oci_config_load(state->bundle, NULL, &oci, err) < 0 ||
-        st_bundle_select(config, oci, state->id, &selection, err) < 0)
-        return -err->errnum;
-    if (selection.disabled)
-        return 0;
-    if (st_oci_seccomp_note(oci, &profile, err) < 0)
-        return -err->errnum;
-    st_oci_facts(oci, state->bundle, &facts);
-    in.rootfs = rootfs;
-    in.opening = st_oci_opening(oci);
-    in.net_admin = st_oci_grants(oci, "CAP_NET_ADMIN");
-    in.net_made = st_oci_makes_namespace(oci, "network");
-    in.net_raw = in.net_admin || st_oci_grants(oci, "CAP_NET_RAW");
-    if (st_bundle_rootfs(oci, state->bundle, rootfs, err) < 0 ||
-        st_config_control_gid(config, "/etc/group", &gid, err) < 0 || make_places(config, err) < 0)
-        return -err->errnum;
-    if (config->control_group)
-        in.control_gid = gid;
-    st_order_write(order, &in);
-    return 0;
-}
-
 static int create(const struct call *call, const struct st_config *config, const struct st_oci_state *state,
                   struct st_error *err)
 {
+    const struct st_enlist enlist = {.listener = call->listener, .floor = call->floor};
     st_auto_buf order = ST_BUF_INIT;
     st_auto_launch launch = ST_LAUNCH_NONE;
     st_auto_fd listener = call->listener && !call->standby ? st_keeper_ask(call->listener) : -1;
 
     /* The monitor comes up while we read. */
     if (st_launch_begin(config->monitor, listener, &launch, err) < 0 ||
-        make_order(call, config, state, listener >= 0, &order, err) < 0)
+        st_enlist_order(&enlist, config, state, listener >= 0, &order, err) < 0)
         return -err->errnum;
     return order.len == 0 ? 0 : st_launch_order(&launch, &order, config->hook_timeout_ms, err);
-}
-
-/* Nobody hears what goes wrong here: the hook will find no monitor, try for itself, and say it. */
-static int await(const struct call *call, struct st_error *err)
-{
-    const struct st_oci_state state = {.id = call->id, .bundle = call->bundle};
-    st_auto_buf order = ST_BUF_INIT;
-    st_auto_launch launch = ST_LAUNCH_NONE;
-    st_auto_config config = NULL;
-
-    if (!call->id || !call->bundle)
-        return st_fail(err, EINVAL, "await: --id and --bundle are missing");
-    if (st_config_load(call->config, &config, err) < 0 ||
-        st_launch_standby(config->monitor, SOCKET_FD, RUNTIME_FD, call->listener ? LISTENER_FD : -1, &launch,
-                          err) < 0 ||
-        make_order(call, config, &state, call->listener != NULL, &order, err) < 0) {
-        st_standby_leave(SOCKET_FD);
-        if (call->listener)
-            unlink(call->listener);
-        return -err->errnum;
-    }
-    st_launch_leave(&launch, &order);
-    return 0;
 }
 
 /* What the shim does to a bundle. No ID is told: the listener is named after the root, which no other
@@ -253,8 +172,6 @@ static int run(const struct call *call, struct st_error *err)
 
 static int run_verb(const struct call *call, struct st_error *err)
 {
-    if (strcmp(call->verb, "await") == 0)
-        return await(call, err);
     if (strcmp(call->verb, "keep") == 0 && call->listener) {
         st_keeper_keep(call->listener);
         return 0;
@@ -264,7 +181,7 @@ static int run_verb(const struct call *call, struct st_error *err)
 
 static bool is_verb(const char *verb)
 {
-    static const char *const verbs[] = {"create", "precreate", "poststop", "await", "keep"};
+    static const char *const verbs[] = {"create", "precreate", "poststop", "keep"};
 
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
         if (strcmp(verb, verbs[i]) == 0)

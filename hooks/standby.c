@@ -1,9 +1,9 @@
 /* standby: see standby.h. */
 #include "standby.h"
 
-#include "answer.h"
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "monitor/answer.h"
 
 #include <signal.h>
 #include <stdio.h>

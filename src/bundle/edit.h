@@ -49,6 +49,6 @@ struct st_hook_args {
 /* value NULL: not at all. */
 void st_hook_push(struct st_hook_args *args, const char *option, const char *value);
 
-/* What the hook's `create` and `await` have in common. */
+/* What was done to the bundle, for the hook. */
 void st_hook_push_order(struct st_hook_args *args, const struct st_config *config,
                         const struct st_bundle_edit *e);

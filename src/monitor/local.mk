@@ -1,6 +1,7 @@
 # L4: where everything meets; main.c is L5.
 noinst_LIBRARIES += libmonitor.a
 libmonitor_a_SOURCES = \
+	%D%/answer.c %D%/answer.h \
 	%D%/answers.c %D%/answers.h \
 	%D%/answers_change.c \
 	%D%/answers_engine.c \
@@ -15,6 +16,7 @@ libmonitor_a_SOURCES = \
 	%D%/depth.c %D%/depth.h \
 	%D%/dial.c %D%/dial.h \
 	%D%/engines.c %D%/engines.h \
+	%D%/enlist.c %D%/enlist.h \
 	%D%/entrance.c %D%/entrance.h \
 	%D%/errand.c %D%/errand.h \
 	%D%/execs.c %D%/execs.h \
@@ -31,6 +33,7 @@ libmonitor_a_SOURCES = \
 	%D%/keeper.c %D%/keeper.h \
 	%D%/kept.c %D%/kept.h \
 	%D%/late.c %D%/late.h \
+	%D%/launch.c %D%/launch.h \
 	%D%/leftover.c %D%/leftover.h \
 	%D%/link.c %D%/link.h \
 	%D%/loop.c %D%/loop.h \
@@ -54,6 +57,7 @@ libmonitor_a_SOURCES = \
 	%D%/news.c %D%/news.h \
 	%D%/opened.c %D%/opened.h \
 	%D%/order.c %D%/order.h \
+	%D%/order_write.c %D%/order_write.h \
 	%D%/outbox.c %D%/outbox.h \
 	%D%/operation.h \
 	%D%/outpost.c %D%/outpost.h \

@@ -341,11 +341,18 @@ void st_network_cut(struct st_network *n)
     st_ruleset_cut(&n->rules, &err);
 }
 
+static void close_sockets(struct st_network *n)
+{
+    int *const fds[] = {&n->queue_fd,  &n->events_fd, &n->dump_fd, &n->links_fd,
+                        &n->frames_fd, &n->begun_fd,  &n->rules_fd};
+
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+        st_close(fds[i]);
+}
+
 void st_network_close(struct st_network *n)
 {
     struct st_error err = {0};
-    int *const fds[] = {&n->queue_fd,  &n->events_fd, &n->dump_fd, &n->links_fd,
-                        &n->frames_fd, &n->begun_fd,  &n->rules_fd};
 
     if (!n->on && !n->inherited)
         return;
@@ -355,8 +362,8 @@ void st_network_close(struct st_network *n)
     if (n->rules.fd > 0 && (n->share.fd < 0 || st_netshare_is_last(&n->share)))
         st_ruleset_remove(&n->rules, &err);
     st_network_outside_close(n, st_netshare_is_last(&n->share));
-    for (size_t i = 0; !n->inherited && i < sizeof(fds) / sizeof(fds[0]); i++)
-        st_close(fds[i]);
+    if (!n->inherited)
+        close_sockets(n);
     st_netshare_leave(&n->share);
     if (n->inherited)
         return;
@@ -373,4 +380,18 @@ void st_network_close(struct st_network *n)
     n->on = n->bound = n->lets_begin = false;
     n->logged = 0;
     n->ahead = 0;
+}
+
+void st_network_leave(struct st_network *n, const struct st_order_network *order)
+{
+    struct st_error err = {0};
+
+    if (!n->on || n->inherited || n->outside.on || !order->made || !st_netshare_is_last(&n->share)) {
+        st_network_close(n);
+        return;
+    }
+    st_network_end_sockets(n);
+    if (n->rules.fd > 0)
+        st_ruleset_remove(&n->rules, &err);
+    st_netshare_leave(&n->share);
 }

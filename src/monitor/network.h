@@ -126,3 +126,7 @@ void st_network_drain(struct st_network *n);
 
 /* Takes the table away and closes everything. */
 void st_network_close(struct st_network *n);
+
+/* Before the process ends: as closing, but where nobody else has the network, which goes with the container,
+ * sockets are left to that end. The kernel takes some ten milliseconds to close them. */
+void st_network_leave(struct st_network *n, const struct st_order_network *order);

@@ -4,20 +4,11 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-struct finding {
-    ino_t own, network;
-    int fd; /* of the network; -1: none yet */
-    bool several;
-};
 
 static pid_t pid_of(int pidfd)
 {
@@ -31,78 +22,37 @@ static pid_t pid_of(int pidfd)
     return line ? (pid_t)strtol(line + strlen("\nPid:"), NULL, 10) : -1;
 }
 
-static int open_network(const char *process, ino_t *number)
+int st_scout_open(struct st_scout *s, int runtime, struct st_error *err)
 {
-    char path[48];
-    struct stat sb;
-    st_auto_fd fd = -1;
-
-    snprintf(path, sizeof(path), "/proc/%s/ns/net", process);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &sb) < 0)
-        return -1;
-    *number = sb.st_ino;
-    return st_steal_fd(&fd);
-}
-
-static void look_at_child(struct finding *f, const char *child)
-{
-    ino_t number = 0;
-    st_auto_fd fd = open_network(child, &number);
-
-    if (fd < 0 || number == f->own)
-        return;
-    if (f->fd < 0) {
-        f->fd = st_steal_fd(&fd);
-        f->network = number;
-    }
-    f->several |= number != f->network;
-}
-
-static void look_at_thread(struct finding *f, int tasks, const char *thread)
-{
-    char path[32], text[4096], *save = NULL;
-
-    if (snprintf(path, sizeof(path), "%s/children", thread) >= (int)sizeof(path) ||
-        st_read_small_at(tasks, path, text, sizeof(text)) < 0)
-        return;
-    for (char *child = strtok_r(text, " ", &save); child; child = strtok_r(NULL, " ", &save))
-        look_at_child(f, child);
-}
-
-static void look_at_process(struct finding *f, pid_t pid)
-{
-    const struct dirent *entry;
-    char path[32];
-    DIR *tasks;
-
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    tasks = opendir(path);
-    while (tasks && (entry = readdir(tasks)))
-        if (entry->d_name[0] != '.')
-            look_at_thread(f, dirfd(tasks), entry->d_name);
-    if (tasks)
-        closedir(tasks);
-}
-
-/* Had it ended, another could have its number. */
-static bool lives(int pidfd)
-{
-    struct pollfd p = {.fd = pidfd, .events = POLLIN};
-
-    return poll(&p, 1, 0) == 0;
-}
-
-int st_scout_network(int runtime)
-{
-    struct finding f = {.fd = -1};
-    st_auto_fd own = open_network("self", &f.own);
     pid_t pid = pid_of(runtime);
 
-    if (own < 0 || pid <= 0)
+    *s = (struct st_scout)ST_SCOUT_NONE;
+    return pid <= 0 ? st_fail(err, ESRCH, "the runtime has ended") : st_births_open(&s->births, pid, err);
+}
+
+void st_scout_close(struct st_scout *s)
+{
+    st_births_close(&s->births);
+}
+
+static void remember(void *ctx, pid_t child)
+{
+    *(pid_t *)ctx = child;
+}
+
+int st_scout_network(struct st_scout *s)
+{
+    struct stat own, theirs;
+    char path[48];
+    pid_t child = 0;
+    st_auto_fd fd = -1;
+
+    st_births_read(&s->births, remember, &child);
+    if (child <= 0 || stat("/proc/self/ns/net", &own) < 0)
         return -1;
-    look_at_process(&f, pid);
-    if (f.several || !lives(runtime))
-        st_close(&f.fd);
-    return f.fd;
+    snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)child);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &theirs) < 0 || theirs.st_ino == own.st_ino)
+        return -1;
+    return st_steal_fd(&fd);
 }

@@ -409,7 +409,7 @@ static void leave(struct st_worker *w)
     st_trace_close(w->pipeline.trace);
     st_mutations_close(&w->mutations);
     st_processes_close(&w->processes);
-    st_network_close(&w->network);
+    st_network_leave(&w->network, &w->watch->order.network);
     st_process_cache_free(w->pipeline.known);
     if (w->warden_lost)
         st_watch_remove(w->watch);
@@ -425,7 +425,6 @@ static int start(struct st_worker *w, struct st_error *err)
     /* Who works the sinks is born before there is a key. */
     bool prepared =
         st_teller_start(&w->teller, &w->watch->order, &bad) == 0 && st_worker_prepare(w, &bad) == 0;
-
     /* What is wrong is said when there is somebody to be told. */
     if (st_worker_meet(w, prepared, err) < 0)
         return -err->errnum;
@@ -472,6 +471,7 @@ int st_worker_run(struct st_watch *watch, int link, const struct st_loss *loss)
     w->watch = w->pipeline.watch = watch;
     w->loss = loss;
     w->link = link;
+    w->scout = (struct st_scout)ST_SCOUT_NONE;
     w->stop.reason = loss ? "worker lost" : "ended";
     return run(w);
 }

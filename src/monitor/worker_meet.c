@@ -1,44 +1,53 @@
 /* worker_meet: one that was started ahead of its container waits until that is named, and does meanwhile what
  * can be done without it. The warden's end is the end of the wait. */
 #include "monitor/link.h"
-#include "monitor/scout.h"
 #include "monitor/worker_private.h"
 
 #include <errno.h>
 #include <poll.h>
 
-#define SCOUT_MS 3
-#define SCOUT_TRIES 100
-
 static bool may_scout(const struct st_worker *w)
 {
     const struct st_order *o = &w->watch->order;
 
-    return o->network.made && o->network.watch && !o->network.outside && !o->light &&
-           w->scouted < SCOUT_TRIES;
+    return !w->loss && !st_watch_has_met(w->watch) && o->network.made && o->network.watch &&
+           !o->network.outside && !o->light && !o->polled_processes;
+}
+
+void st_worker_scout(struct st_worker *w)
+{
+    struct st_error blind = {0};
+
+    if (may_scout(w))
+        (void)st_scout_open(&w->scout, w->watch->runtime, &blind);
 }
 
 /* What goes wrong here is done again when the container is met, and said then. */
 static void scout(struct st_worker *w)
 {
     struct st_error err = {0};
-    st_auto_fd ns = st_scout_network(w->watch->runtime);
+    st_auto_fd ns = st_scout_network(&w->scout);
 
-    w->scouted = ns < 0 ? w->scouted + 1 : SCOUT_TRIES;
     if (ns < 0)
         return;
+    st_scout_close(&w->scout);
     (void)st_network_open_ahead(&w->network, &w->pipeline, w->watch, ns, &err);
 }
 
-static bool is_told(const struct st_worker *w, int timeout_ms)
+/* The container is named. Until then the scout is looked at. */
+static void await_word(struct st_worker *w, bool prepared)
 {
-    struct pollfd p = {.fd = w->link, .events = POLLIN};
-    int rc;
+    for (;;) {
+        struct pollfd p[] = {{.fd = w->link, .events = POLLIN},
+                             {.fd = prepared ? st_scout_fd(&w->scout) : -1, .events = POLLIN}};
+        int rc = poll(p, 2, -1);
 
-    do
-        rc = poll(&p, 1, timeout_ms);
-    while (rc < 0 && errno == EINTR);
-    return rc != 0;
+        if (rc < 0 && errno == EINTR)
+            continue;
+        if (rc < 0 || p[0].revents)
+            return;
+        scout(w);
+    }
 }
 
 int st_worker_meet(struct st_worker *w, bool prepared, struct st_error *err)
@@ -47,8 +56,8 @@ int st_worker_meet(struct st_worker *w, bool prepared, struct st_error *err)
 
     if (st_watch_has_met(w->watch))
         return 0;
-    while (!is_told(w, prepared && may_scout(w) ? SCOUT_MS : -1))
-        scout(w);
+    await_word(w, prepared);
+    st_scout_close(&w->scout);
     if (st_link_receive(w->link, &m) != 1 || m.kind != ST_LINK_MEET)
         return st_fail(err, ESRCH, "there is no container");
     return st_watch_meet(w->watch, (pid_t)m.value, err);

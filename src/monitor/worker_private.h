@@ -10,6 +10,7 @@
 #include "monitor/news.h"
 #include "monitor/pipeline.h"
 #include "monitor/record.h"
+#include "monitor/scout.h"
 #include "monitor/warden.h"
 
 struct st_worker {
@@ -31,12 +32,12 @@ struct st_worker {
     struct st_mutations mutations;
     struct st_processes processes;
     struct st_network network;
-    struct st_buf reach; /* what the container can reach past the watch; empty: nothing */
-    unsigned scouted;    /* how often the network was looked for before the container was met */
-    bool continued;      /* the trace has records of an earlier run */
-    bool exited;         /* the first process has ended; others may still be in the group */
-    bool summed;         /* the summary of the file system is */
-    bool sealed;         /* stop record and final checkpoint are in the trace, or in its batch */
+    struct st_buf reach;   /* what the container can reach past the watch; empty: nothing */
+    struct st_scout scout; /* looks for its network before the container is met */
+    bool continued;        /* the trace has records of an earlier run */
+    bool exited;           /* the first process has ended; others may still be in the group */
+    bool summed;           /* the summary of the file system is */
+    bool sealed;           /* stop record and final checkpoint are in the trace, or in its batch */
     bool warden_lost;
     int64_t poll_ns;   /* look at the group again at this time (v1 tells nobody that it is empty); 0: no */
     int64_t retry_ns;  /* the trace could not be written: frozen, try again at this time; 0: all is well */
@@ -48,6 +49,8 @@ struct st_worker {
 
 /* Signer, policy, filter: what needs no container yet. */
 int st_worker_prepare(struct st_worker *w, struct st_error *err);
+/* The network is looked for from here on, where it can be before the container is named. */
+void st_worker_scout(struct st_worker *w);
 /* The container, once it is named. prepared: there is something to do until then. */
 int st_worker_meet(struct st_worker *w, bool prepared, struct st_error *err);
 /* Trace, sensors, control socket, state file, bus: all that needs the privileges that go next. */

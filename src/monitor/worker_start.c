@@ -96,6 +96,7 @@ int st_worker_prepare(struct st_worker *w, struct st_error *err)
 {
     const struct st_order *o = &w->watch->order;
 
+    st_worker_scout(w);
     st_processes_init(&w->processes);
     if (open_signer(w, err) < 0 || load_policy(o, &w->pipeline.policy, NULL, err) < 0 ||
         prepare_trace(w, err) < 0)

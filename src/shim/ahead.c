@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/spawn.h"
+#include "monitor/enlist.h"
 #include "monitor/home.h"
 #include "sensors/notify_socket.h"
 
@@ -20,12 +21,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* 0 to 2: /dev/null; then those that `await` knows by number, which are handed over. */
+/* 0 to 2: /dev/null; then those that are handed over. */
 enum { STANDBY_FD = 3, RUNTIME_FD, LISTENER_FD, N_FDS };
 #define N_HANDED (N_FDS - STANDBY_FD)
 
 #define ORDERS_MAX (8u << 20)
-#define WORDS_MAX 64
+
+/* Behind one another, each with its NUL; an empty one: there is none. */
+enum { ID, BUNDLE, LISTENER, FLOOR, N_WORDS };
 
 union handed {
     struct cmsghdr head;
@@ -34,19 +37,19 @@ union handed {
 
 /* ---- who waits ---- */
 
-/* Behind one another, each with its NUL; a list ends with an empty one. */
-static const char *take_words(const char *at, const char *end, const char *out[WORDS_MAX])
+static bool take_words(const struct st_buf *orders, const char *out[N_WORDS])
 {
-    size_t n = 0;
+    const char *at = orders->data, *end = orders->data + orders->len;
 
-    while (at && at < end && *at && n < WORDS_MAX - 1) {
+    for (int i = 0; i < N_WORDS; i++) {
         const char *nul = memchr(at, '\0', (size_t)(end - at));
 
-        out[n++] = at;
-        at = nul ? nul + 1 : NULL;
+        if (!nul)
+            return false;
+        out[i] = *at ? at : NULL;
+        at = nul + 1;
     }
-    out[n] = NULL;
-    return at && at < end && !*at ? at + 1 : NULL;
+    return out[ID] && out[BUNDLE];
 }
 
 /* How many fds came; the first bytes of the orders come with them. */
@@ -71,27 +74,36 @@ static int receive(int socket_fd, int fds[N_HANDED], struct st_buf *orders)
     return st_read_fd(socket_fd, ORDERS_MAX, orders, NULL) < 0 ? 0 : handed;
 }
 
-/* Whoever told us is not told back: the hook will find nobody. */
-static _Noreturn void await_orders(int socket_fd)
+/* Of all that the engine gave us nothing is kept. */
+static bool keep_only(const int *handed, int n)
 {
-    const char *program[WORDS_MAX], *args[WORDS_MAX], *env[WORDS_MAX], *at;
-    struct st_buf orders = ST_BUF_INIT;
-    int null = st_fd_above(open("/dev/null", O_RDWR | O_CLOEXEC), N_FDS), handed[N_HANDED], fds[N_FDS];
-    int n = receive(socket_fd, handed, &orders);
-    const char *end = orders.data + orders.len;
+    int null = st_fd_above(open("/dev/null", O_RDWR | O_CLOEXEC), N_FDS), above[N_HANDED];
 
-    fds[0] = fds[1] = fds[2] = null;
     for (int i = 0; i < n; i++)
-        fds[STANDBY_FD + i] = st_fd_above(handed[i], N_FDS);
-    at = n > 0 ? take_words(orders.data, end, program) : NULL;
-    at = take_words(at, end, args);
-    if (!take_words(at, end, env) || null < 0 || n <= RUNTIME_FD - STANDBY_FD)
-        _exit(1);
-    st_spawn_become(&(struct st_spawn){
-        .program = program[0], .argv = args, .envp = env, .fds = fds, .n_fds = STANDBY_FD + n, .say_fd = -1});
+        above[i] = st_fd_above(handed[i], N_FDS);
+    for (int i = 0; i < STANDBY_FD + n; i++)
+        if (dup2(i < STANDBY_FD ? null : above[i - STANDBY_FD], i) < 0)
+            return false;
+    return close_range((unsigned)(STANDBY_FD + n), ~0U, 0) == 0;
 }
 
-void st_ahead_begin(struct st_ahead *a)
+/* Whoever told us is not told back: the hook will find nobody, try for itself, and say why. */
+static _Noreturn void await_orders(const struct st_config *config, int socket_fd)
+{
+    const char *words[N_WORDS];
+    struct st_buf orders = ST_BUF_INIT;
+    struct st_error err = {0};
+    int handed[N_HANDED], n = receive(socket_fd, handed, &orders);
+
+    if (n <= RUNTIME_FD - STANDBY_FD || !take_words(&orders, words) || !keep_only(handed, n))
+        _exit(1);
+    st_enlist_standby(&(struct st_enlist){.listener = words[LISTENER], .floor = words[FLOOR]}, config,
+                      &(struct st_oci_state){.id = words[ID], .bundle = words[BUNDLE]}, STANDBY_FD,
+                      RUNTIME_FD, n == N_HANDED ? LISTENER_FD : -1, &err);
+    _exit(err.errnum != 0);
+}
+
+void st_ahead_begin(struct st_ahead *a, const struct st_config *config)
 {
     int pair[2];
 
@@ -104,7 +116,7 @@ void st_ahead_begin(struct st_ahead *a)
         close(pair[0]);
         child = st_spawn_fork(st_home_open_group());
         if (child == 0)
-            await_orders(pair[1]);
+            await_orders(config, pair[1]);
         _exit(child < 0);
     }
     close(pair[1]);
@@ -133,11 +145,9 @@ static int listen_at(const char *state_dir)
     return st_steal_fd(&fd);
 }
 
-static void add_words(struct st_buf *out, const char *const *words)
+static void add_word(struct st_buf *out, const char *word)
 {
-    for (; *words; words++)
-        st_buf_add(out, *words, strlen(*words) + 1);
-    st_buf_addc(out, '\0');
+    st_buf_add(out, word ? word : "", word ? strlen(word) + 1 : 1);
 }
 
 static void hand_over(int socket_fd, const int *fds, size_t n, const struct st_buf *orders)
@@ -159,24 +169,23 @@ static void hand_over(int socket_fd, const int *fds, size_t n, const struct st_b
     while (sent < 0 && errno == EINTR);
 }
 
-void st_ahead_go(struct st_ahead *a, const struct st_config *config, const char *listener,
-                 const char *const *args, const char *const *env)
+void st_ahead_go(struct st_ahead *a, const struct st_config *config, const struct st_ahead_order *order)
 {
-    const char *const program[] = {config->hook, NULL};
     st_auto_buf orders = ST_BUF_INIT;
     /* Who can't be started takes no name away either. */
     st_auto_fd socket_fd =
-        a->orders < 0 || access(config->hook, X_OK) < 0 ? -1 : listen_at(config->state_dir);
+        a->orders < 0 || access(config->monitor, X_OK) < 0 ? -1 : listen_at(config->state_dir);
     st_auto_fd self = pidfd_open(getpid(), 0);
-    st_auto_fd notify = listener ? st_notify_listen(listener, NULL) : -1;
+    st_auto_fd notify = order->listener ? st_notify_listen(order->listener, NULL) : -1;
     const int fds[N_HANDED] = {socket_fd, self, notify};
 
-    if (socket_fd < 0 || self < 0 || (listener && notify < 0))
+    if (socket_fd < 0 || self < 0 || (order->listener && notify < 0))
         return;
-    add_words(&orders, program);
-    add_words(&orders, args);
-    add_words(&orders, env);
-    hand_over(a->orders, fds, listener ? N_HANDED : N_HANDED - 1, &orders);
+    add_word(&orders, order->id);
+    add_word(&orders, order->bundle);
+    add_word(&orders, order->listener);
+    add_word(&orders, order->floor);
+    hand_over(a->orders, fds, order->listener ? N_HANDED : N_HANDED - 1, &orders);
     st_close(&a->orders);
 }
 

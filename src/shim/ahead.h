@@ -1,11 +1,12 @@
 /* ahead: starts the container's monitor before the runtime, so that both come up at the same time.
  *
- * `sandtrace-hook await` gets a socket that is named after our pid, and an fd that tells when we end. We
- * become the runtime; its hook knows its parent's pid, and so finds the monitor that waits for it. Where any
- * of this fails nothing is lost: a hook that finds nobody starts a monitor of its own.
+ * It gets a socket that is named after our pid, and an fd that tells when we end. We become the runtime; its
+ * hook knows its parent's pid, and so finds the monitor that waits for it. Where any of this fails nothing is
+ * lost: a hook that finds nobody starts a monitor of its own.
  *
- * Who will be `await` is born first and waits for its orders: being born as nobody's child takes as long as
- * all that we have to do to a bundle, and both are done at the same time. */
+ * Who starts it is a copy of us, born first, which waits for its orders: being born as nobody's child takes
+ * as long as all that we have to do to a bundle, and both are done at the same time. It runs no other
+ * program: a C library takes a millisecond to begin where a hypervisor answers for the processor. */
 #pragma once
 
 #include "config/config.h"
@@ -25,12 +26,16 @@ struct st_ahead {
         .orders = -1                                                                                         \
     }
 
-void st_ahead_begin(struct st_ahead *a);
+/* config is read by the copy too. */
+void st_ahead_begin(struct st_ahead *a, const struct st_config *config);
 
-/* listener: the path of the socket for seccomp notifications, or NULL. args: of `sandtrace-hook await`,
- * NULL-terminated; env as for the hook. */
-void st_ahead_go(struct st_ahead *a, const struct st_config *config, const char *listener,
-                 const char *const *args, const char *const *env);
+struct st_ahead_order {
+    const char *id, *bundle; /* bundle: its real path */
+    const char *listener;    /* the path of the socket for seccomp notifications, or NULL */
+    const char *floor;       /* note of oci/floor_edit.h, or NULL */
+};
+
+void st_ahead_go(struct st_ahead *a, const struct st_config *config, const struct st_ahead_order *order);
 
 /* Who was told nothing ends. No child of ours is left. */
 void st_ahead_end(struct st_ahead *a);

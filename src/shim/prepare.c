@@ -20,15 +20,15 @@
 static void start_ahead(struct st_ahead *ahead, const struct st_config *config,
                         const struct st_oci_args *args, const struct st_bundle_edit *edit)
 {
-    struct st_hook_args list = {.list = {ST_OCI_HOOK_NAME, "await"}, .n = 2};
     char dir[PATH_MAX];
 
     if (!realpath(args->bundle ? args->bundle : ".", dir))
         return;
-    st_hook_push_order(&list, config, edit);
-    st_hook_push(&list, "--id", args->id);
-    st_hook_push(&list, "--bundle", dir);
-    st_ahead_go(ahead, config, edit->plan.listener, list.list, edit->env);
+    st_ahead_go(ahead, config,
+                &(struct st_ahead_order){.id = args->id,
+                                         .bundle = dir,
+                                         .listener = edit->plan.listener,
+                                         .floor = edit->floor.len ? st_buf_cstr(&edit->floor) : NULL});
 }
 
 /* Landlock's floor is laid by each process of the container for itself: each must be one that we start. */
@@ -57,7 +57,7 @@ int st_shim_prepare(const struct st_config *config, const struct st_oci_args *ar
     st_auto_oci_config bundle = NULL;
 
     if (goes_ahead)
-        st_ahead_begin(&ahead);
+        st_ahead_begin(&ahead, config);
     (void)find_number(args, runtime, &source.helper, &no_helper);
     if (st_oci_config_load(args->bundle, args->config, &bundle, err) < 0 ||
         st_bundle_edit(bundle, config, &source, &edit, err) < 0 || st_oci_config_flush(bundle, err) < 0)

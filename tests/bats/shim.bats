@@ -51,12 +51,11 @@ be_sandbox() {
     spec "c['annotations'] = {'io.kubernetes.cri.container-type': 'sandbox', 'io.kubernetes.cri.sandbox-id': '$1'}"
 }
 
-# write_hook STATUS: a recorder that leaves its arguments, environment and stdin and ends with STATUS. As
-# `await` it does nothing, so that the hook finds no monitor that waits.
+# write_hook STATUS: a recorder that leaves its arguments, environment and stdin and ends with STATUS. There is no monitor to
+# wait for it.
 write_hook() {
     cat >"$WORK/sandtrace-hook" <<END
 #!/bin/busybox sh
-[ "\$1" != await ] || exec /bin/busybox env >"$WORK/hooks/env.await"
 printf '%s\n' "\$*" >>"$WORK/hooks/calls"
 /bin/busybox env >"$WORK/hooks/env.\$1"
 /bin/busybox cat >"$WORK/hooks/state.\$1"
@@ -70,6 +69,7 @@ write_configuration() {
     cat >"$WORK/sandtrace.yaml" <<END
 runtime: runc
 hook: $WORK/sandtrace-hook
+monitor: $WORK/sandtrace-monitor
 state_dir: $WORK/state
 policy_dirs: [$(cd "${ST_SRCDIR:?}/policies" && pwd)]
 default_policy: audit-only
@@ -99,12 +99,26 @@ END
     spec 'c["process"]["args"] = ["sh", "-c", "true"]'
     SECRET=x SANDTRACE_STATE_DIR=$WORK/state run shim run --bundle "$BUNDLE" "$ID"
     [ "$status" -eq 0 ]
-    until grep -qs ^PATH "$WORK/hooks/env.await"; do busybox sleep 0.02; done
-    for stage in create await; do
-        grep -qx "SANDTRACE_STATE_DIR=$WORK/state" "$WORK/hooks/env.$stage"
-        grep -qx "PATH=/usr/sbin:/usr/bin:/sbin:/bin" "$WORK/hooks/env.$stage"
-        ! grep -q "SECRET\|LD_PRELOAD\|SANDTRACE_CONFIG" "$WORK/hooks/env.$stage"
-    done
+    grep -qx "SANDTRACE_STATE_DIR=$WORK/state" "$WORK/hooks/env.create"
+    grep -qx "PATH=/usr/sbin:/usr/bin:/sbin:/bin" "$WORK/hooks/env.create"
+    ! grep -q "SECRET\|LD_PRELOAD\|SANDTRACE_CONFIG" "$WORK/hooks/env.create"
+}
+
+@test "the monitor that is started ahead has no environment and no file of the engine's" {
+    cat >"$WORK/sandtrace-monitor" <<END
+#!/bin/busybox sh
+/bin/busybox tr '\\0' '\\n' </proc/\$\$/environ >"$WORK/hooks/environ"
+/bin/busybox ls -l /proc/\$\$/fd >"$WORK/hooks/fds.new"
+/bin/busybox mv "$WORK/hooks/fds.new" "$WORK/hooks/fds"
+END
+    chmod 755 "$WORK/sandtrace-monitor"
+    spec 'c["process"]["args"] = ["sh", "-c", "true"]'
+    SECRET=x run shim run --bundle "$BUNDLE" "$ID" 7>"$WORK/hooks/engine"
+    [ "$status" -eq 0 ]
+    until [ -e "$WORK/hooks/fds" ]; do busybox sleep 0.02; done
+    [ ! -s "$WORK/hooks/environ" ]
+    ! grep -q hooks/engine "$WORK/hooks/fds"
+    grep -q "0 -> /dev/null" "$WORK/hooks/fds"
 }
 
 @test "the exit status of the container comes through" {
@@ -294,7 +308,7 @@ END
     echo 'runtme: x' >>"$WORK/sandtrace.yaml"
     run shim --log "$WORK/log" run --bundle "$BUNDLE" "$ID-2"
     [ "$status" -eq 1 ]
-    [[ $output == *"sandtrace.yaml:7:1: unknown key \`runtme\`; did you mean \`runtime\`?"* ]]
+    [[ $output == *"sandtrace.yaml:8:1: unknown key \`runtme\`; did you mean \`runtime\`?"* ]]
     rm "$WORK/log"
     run shim --log "$WORK/log" delete --force "$ID"
     [ "$status" -eq 0 ]

@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import random
+import select
 import shutil
 import statistics
 import sys
@@ -68,12 +69,16 @@ def with_hook(pristine, hook):
     return pristine + ".hook"
 
 
-def timed_run(kind, args, ident):
-    """Milliseconds of one `run` by the wall clock and of the processor; its exit code must be 0."""
-    front, pristine = kind
-    shutil.copy(pristine, os.path.join(args.bundle, "config.json"))  # as an engine: a new bundle each time
+def new_bundle(kind, args):
+    """As an engine: a new one each time."""
+    shutil.copy(kind[1], os.path.join(args.bundle, "config.json"))
+
+
+def timed(kind, args, *command):
+    """Milliseconds of one command of the runtime by the wall clock and of the processor; its exit code must be 0."""
+    front = kind[0]
     runtime = front[0]
-    argv = [*front, "--root", args.root, "run", "--bundle", args.bundle, ident]
+    argv = [*front, "--root", args.root, *command]
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1)]
     cpu = args.cpu.now_ns()
@@ -86,6 +91,39 @@ def timed_run(kind, args, ident):
     if status != 0:
         sys.exit(f"{' '.join(argv)}: status {status}")
     return (end - begin) / 1e6, cpu / 1e6
+
+
+def timed_run(kind, args, ident):
+    new_bundle(kind, args)
+    return timed(kind, args, "run", "--bundle", args.bundle, ident)
+
+
+def timed_phases(kind, args, ident):
+    """Milliseconds of `create`, of `start`, and of `delete` once the container has ended."""
+    new_bundle(kind, args)
+    pid_file = os.path.join(args.bundle, "pid")
+    create = timed(kind, args, "create", "--bundle", args.bundle, "--pid-file", pid_file, ident)[WALL]
+    with open(pid_file, encoding="ascii") as file:
+        init = os.pidfd_open(int(file.read()))
+    begin = timed(kind, args, "start", ident)[WALL]
+    select.select([init], [], [])
+    os.close(init)
+    return create, begin, timed(kind, args, "delete", ident)[WALL]
+
+
+def phases(args, kinds):
+    """Where the time goes: shim, the monitor's own start and the wait for it are in `create`, what is asked about the first
+    program in `start`, the wait for the sealed trace in `delete`."""
+    names = ("plain", "nothing", "sandtrace")
+    order = [name for name in names for _ in range(args.runs)]
+    random.shuffle(order)
+    times = {name: [] for name in names}
+    for n, name in enumerate(order):
+        times[name].append(timed_phases(kinds[name], args, f"{args.id}-phase-{n}"))
+    medians = {name: [statistics.median(column) for column in zip(*values)] for name, values in times.items()}
+    for name in names:
+        parts = zip(("create", "start", "delete"), medians[name], medians["plain"])
+        print(f"  {name:12} " + "   ".join(f"{part} {ms:.2f} ms ({ms - plain:+.2f})" for part, ms, plain in parts))
 
 
 def one_round(number, args, kinds):
@@ -125,6 +163,7 @@ def start(args):
           f"   A/A difference: {aa * 100:+.2f} %")
     print(f"  of it by two programs that do nothing in our places: {added(rounds, WALL, 'nothing'):.2f} ms,"
           f" processor {added(rounds, CPU, 'nothing'):.2f} ms")
+    phases(args, kinds)
     return [
         (abs(aa) <= MAX_AA_RATIO, f"the A/A pair differs by {aa * 100:.2f} %: no result"),
         (added(rounds, WALL) <= MAX_ADDED_MS, f"{added(rounds, WALL):.2f} ms added, at most {MAX_ADDED_MS} allowed"),

@@ -1,5 +1,5 @@
-/* order: see order.h. */
-#include "order.h"
+/* order_write: see order_write.h. */
+#include "monitor/order_write.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

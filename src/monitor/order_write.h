@@ -1,4 +1,4 @@
-/* order: writes what monitor/order.h reads. */
+/* order_write: writes what order.h reads; by whoever starts a monitor. */
 #pragma once
 
 #include "base/buf.h"

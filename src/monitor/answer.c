@@ -1,5 +1,5 @@
 /* answer: see answer.h. */
-#include "answer.h"
+#include "monitor/answer.h"
 
 #include "base/clock.h"
 

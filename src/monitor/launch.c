@@ -1,10 +1,10 @@
 /* launch: see launch.h. */
-#include "launch.h"
+#include "monitor/launch.h"
 
-#include "answer.h"
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/spawn.h"
+#include "monitor/answer.h"
 #include "monitor/home.h"
 
 #include <fcntl.h>
