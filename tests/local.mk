@@ -22,6 +22,7 @@ include tests/unit/policy.mk
 include tests/bench/policy.mk
 include tests/bench/trace.mk
 include tests/bench/desk.mk
+include tests/bench/bench.mk
 include tests/unit/sensors.mk
 include tests/unit/net.mk
 include tests/unit/netfilter.mk
@@ -118,8 +119,6 @@ EXTRA_DIST += \
 	%D%/bench/start.sh \
 	%D%/bench/freeze.sh \
 	%D%/bench/freeze_trials.py \
-	%D%/bench/depth.sh \
-	%D%/bench/depth_rounds.py \
 	%D%/bench/syscall.sh \
 	%D%/bench/syscall_rounds.py \
 	%D%/bench/open.sh \
@@ -128,7 +127,7 @@ EXTRA_DIST += \
 	%D%/bench/net_rounds.py
 
 # runc's own suite, by runc and through us, compared; and what we add to a start.
-.PHONY: check-runc check-vm bench-start bench-freeze bench-net bench-syscall bench-open bench-depth
+.PHONY: check-runc check-vm bench-start bench-freeze bench-net bench-syscall bench-open
 # make check-vm VM=PROGRAM [SUITES="bookworm trixie"] [VM_FILES="lifecycle.bats …"]: see vm/run.sh.
 check-vm: all %D%/attack/attack %D%/attack/ask %D%/attack/net %D%/attack/forks %D%/attack/marker %D%/attack/storm %D%/attack/monitor-with-faults
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/vm/run.sh "$(VM)" $(SUITES) -- $(VM_FILES)
@@ -147,14 +146,8 @@ CLEANFILES += %D%/bench/bare
 tests_bench_bare_SOURCES = %D%/bench/bare.c
 bench-syscall: all %D%/attack/ask %D%/bench/bare
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/syscall.sh $(BENCH_FLAGS)
-EXTRA_PROGRAMS += %D%/bench/clock
-CLEANFILES += %D%/bench/clock
-tests_bench_clock_SOURCES = %D%/bench/clock.c
-tests_bench_clock_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
 bench-open: all %D%/bench/clock %D%/bench/bare
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/open.sh $(BENCH_FLAGS)
-bench-depth: all %D%/bench/clock
-	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/depth.sh $(BENCH_FLAGS)
 bench-freeze: all %D%/attack/marker
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/freeze.sh $(BENCH_FLAGS)
 
