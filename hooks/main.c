@@ -20,6 +20,7 @@
 #include "bundle/edit.h"
 #include "bundle/find.h"
 #include "config/config.h"
+#include "desk/review_admit.h"
 #include "launch.h"
 #include "monitor/keeper.h"
 #include "monitor/sealed.h"
@@ -128,6 +129,7 @@ static int make_order(const struct call *call, const struct st_config *config,
     gid_t gid = 0;
 
     if (st_oci_config_load(state->bundle, NULL, &oci, err) < 0 ||
+        st_review_admit(config, oci, state->bundle, state->id, err) < 0 ||
         st_bundle_select(config, oci, state->id, &selection, err) < 0)
         return -err->errnum;
     if (selection.disabled)

@@ -12,7 +12,7 @@ sandtrace_runtime_SOURCES = \
 	%D%/process.c %D%/process.h \
 	%D%/report.c %D%/report.h
 sandtrace_runtime_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
-sandtrace_runtime_LDADD = libbundle.a libmonitor.a libsensors.a libconfig.a liboci.a libpolicy.a libmodel.a libbase.a $(SECCOMP_LIBS) $(BASE_LIBS)
+sandtrace_runtime_LDADD = libdesk.a libbundle.a libmonitor.a libsensors.a libconfig.a liboci.a libpolicy.a libmodel.a libbase.a $(SECCOMP_LIBS) $(BASE_LIBS)
 
 # What stands before a container's command where the floor is Landlock: without a C library, for any root, and
 # carried in sandtrace-runtime itself, as bytes.
