@@ -120,7 +120,7 @@ static void on_answer(void *ctx, uint32_t events)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n != (ssize_t)sizeof(a)) {
-        finish(w, NULL, n == 0 ? ST_SNAPSHOT_PROGRAM " ended before it was done" : "no answer of ours");
+        finish(w, NULL, n <= 0 ? ST_SNAPSHOT_PROGRAM " ended before it was done" : "no answer of ours");
         return;
     }
     a.sha256[sizeof(a.sha256) - 1] = a.review[sizeof(a.review) - 1] = a.why[sizeof(a.why) - 1] = '\0';

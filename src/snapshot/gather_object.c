@@ -86,7 +86,7 @@ static void read_attributes(int fd, struct st_buf *out)
 /* ---- content ---- */
 
 struct extents {
-    struct st_tar_extent list[MAX_EXTENTS];
+    struct st_tar_extent list[MAX_EXTENTS + 1];
     size_t n;
     bool sparse, too_many;
 };
@@ -112,6 +112,8 @@ static void find_extents(int fd, off_t size, struct extents *x)
         at = end;
     }
     x->sparse = data < (uint64_t)size;
+    if (x->sparse && (x->n == 0 || x->list[x->n - 1].at + x->list[x->n - 1].len < (uint64_t)size))
+        x->list[x->n++] = (struct st_tar_extent){(uint64_t)size, 0}; /* a hole at the end ends there */
 }
 
 static void copy_range(struct st_tar *tar, int fd, off_t at, uint64_t len)
