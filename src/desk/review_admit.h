@@ -1,4 +1,5 @@
-/* review_admit: may a container start, or is there a task about it, or about its image, that nobody has closed?
+/* review_admit: may a container start, or is there a task about it, or about its image, that nobody has
+ * closed?
  * (`refuse_unreviewed`.) */
 #pragma once
 

@@ -35,11 +35,11 @@ static void settle_in(void)
 
 static void end_texts(struct st_snapshot_request *q)
 {
-    char *const texts[] = {q->cause,    q->severity, q->event_id, q->rule,   q->reason,
-                           q->agent_id, q->trace_id, q->policy, q->policy_sha256};
-    const size_t sizes[] = {sizeof(q->cause),  sizeof(q->severity),     sizeof(q->event_id), sizeof(q->rule),
-                            sizeof(q->reason), sizeof(q->agent_id),     sizeof(q->trace_id),
-                            sizeof(q->policy), sizeof(q->policy_sha256)};
+    char *const texts[] = {q->cause,    q->severity, q->event_id, q->rule,         q->reason,
+                           q->agent_id, q->trace_id, q->policy,   q->policy_sha256};
+    const size_t sizes[] = {sizeof(q->cause),    sizeof(q->severity), sizeof(q->event_id),
+                            sizeof(q->rule),     sizeof(q->reason),   sizeof(q->agent_id),
+                            sizeof(q->trace_id), sizeof(q->policy),   sizeof(q->policy_sha256)};
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         texts[i][sizes[i] - 1] = '\0';

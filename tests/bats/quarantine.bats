@@ -153,7 +153,7 @@ END
     jq -es 'any(.change == "deleted" and .path == "etc/group")' "$(folder_of box)/changes.jsonl"
     jq -es 'any(.omitted == "too deep")' "$(folder_of box)/changes.jsonl"
     jq -es 'any(.type == "socket" and .omitted != null)' "$(folder_of box)/changes.jsonl"
-    ! grep -q "$(head -c 20 /etc/shadow)" "$(folder_of box)/files.tar"
+    run ! grep -q "$(head -c 20 /etc/shadow)" "$(folder_of box)/files.tar"
 }
 
 @test "a hundred thousand files hold up no kill, and what finds no room is listed" {
@@ -275,7 +275,7 @@ END
 }
 
 @test "what was left half made is never a task, and is taken away by the next" {
-    mkdir -p -m 0700 "$WORLD/quarantine/.new.1.0"
+    mkdir -m 0700 "$WORLD/quarantine" "$WORLD/quarantine/.new.1.0"
     echo '{' >"$WORLD/quarantine/.new.1.0/review.json"
     [ -z "$(sandtrace review list)" ]
     start_reader box 'look 1'
@@ -330,7 +330,7 @@ END
     kept box
     retry_until exists "$(folder_of box)/told.jsonl"
     jq -e '.event == "opened" and .review.rule == "secrets"' "$NOTES/heard"
-    ! grep -q WORLD "$NOTES/heard.env"
+    run ! grep -q WORLD "$NOTES/heard.env"
     configure on_review "[$NOTES/told, \"7\"]"
     run --separate-stderr sandtrace review close "$(id_of box)" --verdict other --reason 'told too'
     [ "$status" -eq 0 ]
