@@ -160,7 +160,7 @@ static int parse_verdict(const char *line, size_t len, struct st_review *out)
 
     if (rc == 0)
         rc = read_members(st_json_root(doc), verdict_members, N(verdict_members), &found, &err);
-    if (rc < 0 || !is_verdict(found.verdict)) {
+    if (rc < 0 || !found.verdict || !is_verdict(found.verdict)) {
         st_review_free(&found);
         return -EINVAL;
     }

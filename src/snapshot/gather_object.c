@@ -135,26 +135,26 @@ static void copy_range(struct st_tar *tar, int fd, off_t at, uint64_t len)
     }
 }
 
-static const char *put_content(struct st_gather *g, int fd, struct st_tar_entry *e)
+static const char *put_content(struct st_gather *g, int fd, struct st_tar_entry e)
 {
     struct extents *x = st_xcalloc(1, sizeof(*x));
     const char *why = NULL;
 
-    find_extents(fd, e->st->st_size, x);
+    find_extents(fd, e.st->st_size, x);
     if (x->sparse) {
-        e->extents = x->list;
-        e->n_extents = x->n;
+        e.extents = x->list;
+        e.n_extents = x->n;
     }
     if (x->too_many)
         why = "too many holes";
-    else if (g->tar->bytes + st_tar_cost(e) > g->max_bytes)
+    else if (g->tar->bytes + st_tar_cost(&e) > g->max_bytes)
         why = "too big for what is left of quarantine_max_bytes";
     if (!why) {
-        st_tar_header(g->tar, e);
+        st_tar_header(g->tar, &e);
         for (size_t i = 0; x->sparse && i < x->n; i++)
             copy_range(g->tar, fd, (off_t)x->list[i].at, x->list[i].len);
         if (!x->sparse)
-            copy_range(g->tar, fd, 0, (uint64_t)e->st->st_size);
+            copy_range(g->tar, fd, 0, (uint64_t)e.st->st_size);
         st_tar_end_entry(g->tar);
     }
     free(x);
@@ -163,7 +163,7 @@ static const char *put_content(struct st_gather *g, int fd, struct st_tar_entry 
 
 /* ---- one object ---- */
 
-static const char *put_file(struct st_gather *g, int parent, const char *name, struct st_tar_entry *e)
+static const char *put_file(struct st_gather *g, int parent, const char *name, struct st_tar_entry e)
 {
     st_auto_fd fd = st_gather_open(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     st_auto_buf attributes = ST_BUF_INIT;
@@ -171,16 +171,16 @@ static const char *put_file(struct st_gather *g, int parent, const char *name, s
 
     if (fd < 0)
         return "could not be opened";
-    if (fstat(fd, &now) < 0 || !S_ISREG(now.st_mode) || now.st_ino != e->st->st_ino ||
-        now.st_dev != e->st->st_dev)
+    if (fstat(fd, &now) < 0 || !S_ISREG(now.st_mode) || now.st_ino != e.st->st_ino ||
+        now.st_dev != e.st->st_dev)
         return "was another when it was opened";
     read_attributes(fd, &attributes);
-    e->st = &now;
-    e->extended = attributes.len ? &attributes : NULL;
+    e.st = &now;
+    e.extended = attributes.len ? &attributes : NULL;
     return put_content(g, fd, e);
 }
 
-static const char *put_plain(struct st_gather *g, struct st_tar_entry *e)
+static const char *put_plain(struct st_gather *g, const struct st_tar_entry *e)
 {
     if (g->tar->bytes + st_tar_cost(e) > g->max_bytes)
         return "too big for what is left of quarantine_max_bytes";
@@ -189,7 +189,7 @@ static const char *put_plain(struct st_gather *g, struct st_tar_entry *e)
     return NULL;
 }
 
-static const char *put_symlink(struct st_gather *g, int parent, const char *name, struct st_tar_entry *e)
+static const char *put_symlink(struct st_gather *g, int parent, const char *name, struct st_tar_entry e)
 {
     char target[PATH_MAX];
     ssize_t n = readlinkat(parent, name, target, sizeof(target) - 1);
@@ -197,8 +197,8 @@ static const char *put_symlink(struct st_gather *g, int parent, const char *name
     if (n < 0)
         return "could not be read";
     target[n] = '\0';
-    e->link = target;
-    return put_plain(g, e);
+    e.link = target;
+    return put_plain(g, &e);
 }
 
 static char type_of(mode_t mode)
@@ -225,11 +225,11 @@ void st_gather_object(struct st_gather *g, int parent, const char *name, const c
         e.type = '1';
         why = put_plain(g, &e);
     } else if (e.type == '0') {
-        why = put_file(g, parent, name, &e);
+        why = put_file(g, parent, name, e);
         if (!why)
             remember(g, st, path);
     } else if (e.type == '2') {
-        why = put_symlink(g, parent, name, &e);
+        why = put_symlink(g, parent, name, e);
     } else {
         why = e.type ? put_plain(g, &e) : "sockets have no content";
     }
