@@ -11,7 +11,7 @@ layer_of() {
     config | oci | policy | audit | respond) echo 2 ;;
     bundle | sensors) echo 3 ;;
     monitor | desk) echo 4 ;;
-    shim | hooks | cli | init) echo 5 ;;
+    shim | hooks | cli | init | snapshot) echo 5 ;;
     *) echo "check-layers: unknown folder '$1': give it a layer" >&2; exit 2 ;;
     esac
 }

@@ -27,6 +27,7 @@ MAN_SOURCES = %D%/man/sandtrace.1.scd %D%/man/sandtrace-runtime.8.scd %D%/man/sa
 	%D%/man/sandtrace-reload.1.scd \
 	%D%/man/sandtrace-report.1.scd \
 	%D%/man/sandtrace-resume.1.scd \
+	%D%/man/sandtrace-review.1.scd \
 	%D%/man/sandtrace-run.1.scd \
 	%D%/man/sandtrace-stream.1.scd \
 	%D%/man/sandtrace-verify.1.scd \

@@ -5,7 +5,7 @@ sandtrace_hook_SOURCES = \
 	%D%/standby.c %D%/standby.h
 sandtrace_hook_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/%D%
 sandtrace_hook_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
-sandtrace_hook_LDADD = libmonitor.a libbundle.a libsensors.a liboci.a libconfig.a libpolicy.a libmodel.a libbase.a $(OCISPEC_LIBS) \
+sandtrace_hook_LDADD = libdesk.a libmonitor.a libbundle.a libsensors.a liboci.a libconfig.a libpolicy.a libmodel.a libbase.a $(OCISPEC_LIBS) \
 	$(SECCOMP_LIBS) $(BASE_LIBS)
 
 # Podman reads $(datadir)/containers/oci/hooks.d; installed beside our data, linked there by who wants it.

@@ -19,6 +19,7 @@
 #include "bundle/edit.h"
 #include "bundle/find.h"
 #include "config/config.h"
+#include "desk/review_admit.h"
 #include "monitor/enlist.h"
 #include "monitor/keeper.h"
 #include "monitor/sealed.h"
@@ -90,6 +91,17 @@ static bool parse_call(int argc, char **argv, struct call *call)
     return call->verb != NULL;
 }
 
+static int admit(const struct st_config *config, const struct st_oci_state *state, struct st_error *err)
+{
+    st_auto_oci_config oci = NULL;
+
+    if (config->refuse_unreviewed == ST_UNREVIEWED_LET)
+        return 0;
+    if (st_oci_config_load(state->bundle, NULL, &oci, err) < 0)
+        return -err->errnum;
+    return st_review_admit(config, oci, state->bundle, state->id, err);
+}
+
 static int create(const struct call *call, const struct st_config *config, const struct st_oci_state *state,
                   struct st_error *err)
 {
@@ -99,7 +111,7 @@ static int create(const struct call *call, const struct st_config *config, const
     st_auto_fd listener = call->listener && !call->standby ? st_keeper_ask(call->listener) : -1;
 
     /* The monitor comes up while we read. */
-    if (st_launch_begin(config->monitor, listener, &launch, err) < 0 ||
+    if (st_launch_begin(config->monitor, listener, &launch, err) < 0 || admit(config, state, err) < 0 ||
         st_enlist_order(&enlist, config, state, listener >= 0, &order, err) < 0)
         return -err->errnum;
     return order.len == 0 ? 0 : st_launch_order(&launch, &order, config->hook_timeout_ms, err);

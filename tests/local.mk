@@ -28,6 +28,7 @@ include tests/unit/net.mk
 include tests/unit/netfilter.mk
 include tests/unit/monitor.mk
 include tests/unit/cli.mk
+include tests/unit/snapshot.mk
 
 include tests/attack/local.mk
 include tests/audit/local.mk
@@ -56,6 +57,8 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/cgroup2.bats \
 	%D%/bats/engine.bats \
 	%D%/bats/pause.bats \
+	%D%/bats/quarantine.bats \
+	%D%/bats/quarantine_docker.bats \
 	%D%/bats/processes.bats \
 	%D%/bats/processes_engines.bats \
 	%D%/bats/many.bats \

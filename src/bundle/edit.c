@@ -27,7 +27,7 @@
 #define KNOCKER "sandtrace-knock"
 
 static const char *const inherited[] = {"SANDTRACE_STATE_DIR", "SANDTRACE_LOG_DIR", "SANDTRACE_KEY_DIR",
-                                        "SANDTRACE_POLICY_DIR"};
+                                        "SANDTRACE_POLICY_DIR", "SANDTRACE_QUARANTINE_DIR"};
 #define N_INHERITED (sizeof(inherited) / sizeof(inherited[0]))
 _Static_assert(N_INHERITED + 2 <= ST_HOOK_ENV_MAX, "PATH, those, and the end");
 

@@ -22,7 +22,7 @@ struct st_bundle_source {
     const char *no_helper; /* why not */
 };
 
-#define ST_HOOK_ENV_MAX 6
+#define ST_HOOK_ENV_MAX 7
 
 struct st_bundle_edit { /* what was done */
     const char *env[ST_HOOK_ENV_MAX];

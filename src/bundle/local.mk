@@ -3,5 +3,6 @@ noinst_LIBRARIES += libbundle.a
 libbundle_a_SOURCES = \
 	%D%/edit.c %D%/edit.h \
 	%D%/find.c %D%/find.h \
+	%D%/image.c %D%/image.h \
 	%D%/landlock.c %D%/landlock.h \
 	%D%/plan.c %D%/plan.h

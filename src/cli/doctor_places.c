@@ -206,6 +206,25 @@ static void state_dir(const struct st_doctor *d, struct st_finding *f)
         st_finding_set(f, ST_HEALTH_OK, "%s", d->config->state_dir);
 }
 
+/* What ends by a violation is kept there, by a program that lies beside the monitor. */
+static void quarantine_dir(const struct st_doctor *d, struct st_finding *f)
+{
+    char place[PATH_MAX];
+    const char *slash;
+    st_auto_free char *program = NULL;
+
+    if (!configured(d, f) || !can_write(d->config->quarantine_dir, place, f))
+        return;
+    slash = strrchr(d->config->monitor, '/');
+    program = st_xasprintf("%.*s/sandtrace-snapshot", (int)(slash - d->config->monitor), d->config->monitor);
+    if (d->config->quarantine_at == 0)
+        st_finding_set(f, ST_HEALTH_OK, "quarantine_at: never: nothing is kept");
+    else if (access(program, X_OK) < 0)
+        st_finding_set(f, ST_HEALTH_MISSING, "%s: %s", program, strerror(errno));
+    else
+        st_finding_set(f, ST_HEALTH_OK, "%s", d->config->quarantine_dir);
+}
+
 /* ---- limits ---- */
 
 static void fanotify_groups(const struct st_doctor *d, struct st_finding *f)
@@ -261,6 +280,10 @@ const struct st_check *st_doctor_places(void)
          "chown root: and chmod go-w the directory, or name another by log_dir"},
         {"setup", "state-directory", true, true, 0, state_dir, "monitors keep their sockets there",
          "chown root: and chmod go-w the directory, or name another by state_dir"},
+        {"setup", "quarantine-directory", false, true, 0, quarantine_dir,
+         "of a container that ends by a violation only the trace is kept; that is on it",
+         "chown root: and chmod go-w the directory, or name another by quarantine_dir; finish the "
+         "installation"},
         {"limits", "fanotify-groups", false, false, 0, fanotify_groups,
          "when they are used up, the next container does not start",
          "sysctl fs.fanotify.max_user_groups=1024"},

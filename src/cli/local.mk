@@ -64,6 +64,7 @@ sandtrace_SOURCES = \
 	%D%/verb_ps.c \
 	%D%/verb_reload.c \
 	%D%/verb_resume.c \
+	%D%/verb_review.c \
 	%D%/verb_watch.c \
 	%D%/watch_view.c %D%/watch_view.h \
 	%D%/verb_completion.c \

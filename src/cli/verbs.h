@@ -20,6 +20,7 @@ extern const struct st_verb st_verb_version;
 extern const struct st_verb st_verb_doctor;
 extern const struct st_verb st_verb_install;
 extern const struct st_verb st_verb_index;
+extern const struct st_verb st_verb_review;
 extern const struct st_verb st_verb_keygen;
 extern const struct st_verb st_verb_report;
 extern const struct st_verb st_verb_stream;

@@ -17,10 +17,10 @@
 #define MAX_BYTES ((size_t)1 << 20)
 #define MAX_ITEMS 16 /* of a list */
 
-enum kind { PATH, PROGRAM, DIRS, ADDRS, POLICY, GROUP, BOOL, CHOICE, DURATION, WAIT, SIZE, SINKS };
+enum kind { PATH, PROGRAM, DIRS, ADDRS, COMMAND, POLICY, GROUP, BOOL, CHOICE, DURATION, WAIT, SIZE, SINKS };
 
 struct choices {
-    const char *words[4]; /* in the order of the enum, NULL-terminated */
+    const char *words[6]; /* in the order of the enum, NULL-terminated */
     const char *hint;
 };
 
@@ -43,6 +43,10 @@ static const struct choices host_networks = {{"refuse", "allow", "cgroup", NULL}
 static const struct choices net_admins = {{"refuse", "allow", "outside", NULL},
                                           "write refuse, allow or outside"};
 static const struct choices depths = {{"strict", "policy", NULL}, "write strict or policy"};
+static const struct choices quarantines = {{"never", "low", "medium", "high", "critical", NULL},
+                                           "write low, medium, high, critical or never"};
+static const struct choices unreviewed = {{"off", "container", "image", NULL},
+                                          "write off, container or image"};
 static const struct choices pod_sandboxes = {{"light", "full", NULL}, "write light or full"};
 
 #define AT(member) offsetof(struct st_config, member)
@@ -53,6 +57,11 @@ static const struct key keys[] = {
     {"state_dir", PATH, AT(state_dir), ST_RUNDIR, NULL, "SANDTRACE_STATE_DIR"},
     {"log_dir", PATH, AT(log_dir), ST_LOGDIR, NULL, "SANDTRACE_LOG_DIR"},
     {"events_db", PATH, AT(events_db), ST_LIBDIR "/events.db", NULL, "SANDTRACE_DB"},
+    {"quarantine_dir", PATH, AT(quarantine_dir), ST_LIBDIR "/quarantine", NULL, "SANDTRACE_QUARANTINE_DIR"},
+    {"quarantine_at", CHOICE, AT(quarantine_at), "high", &quarantines, NULL},
+    {"quarantine_max_bytes", SIZE, AT(quarantine_max_bytes), "256MiB", NULL, NULL},
+    {"refuse_unreviewed", CHOICE, AT(refuse_unreviewed), "off", &unreviewed, NULL},
+    {"on_review", COMMAND, AT(on_review), NULL, NULL, NULL},
     {"policy_dirs", DIRS, AT(policy_dirs), ST_SYSCONFDIR "/policies:" ST_DATADIR "/policies", NULL,
      "SANDTRACE_POLICY_DIR"},
     {"key_dir", PATH, AT(key_dir), ST_SYSCONFDIR "/keys", NULL, "SANDTRACE_KEY_DIR"},
@@ -85,6 +94,11 @@ static const struct key keys[] = {
 };
 #undef AT
 #define N_KEYS (sizeof(keys) / sizeof(keys[0]))
+
+static bool is_list(const struct key *key)
+{
+    return key->kind == DIRS || key->kind == ADDRS || key->kind == COMMAND;
+}
 
 static void replace(char **slot, const char *value)
 {
@@ -150,19 +164,21 @@ static const char *set_duration(const char *value, int64_t *slot)
     return st_duration_parse(value, slot) ? NULL : ST_DURATION_HINT;
 }
 
-static const char *item_fault(enum kind kind, const char *item)
+static const char *item_fault(enum kind kind, const char *item, bool first)
 {
     struct st_addr addr;
 
     if (kind == DIRS)
         return st_path_fault(item);
+    if (kind == COMMAND) /* the program; its arguments are its own business */
+        return first ? st_path_fault(item) : NULL;
     return st_addr_parse(st_str(item), &addr) ? NULL : "write addresses, such as [10.0.0.53, fd00::53]";
 }
 
 static const char *add_item(enum kind kind, const char *value, size_t len, char ***slot)
 {
     st_auto_free char *item = st_xstrndup(value, len);
-    const char *fault = item_fault(kind, item);
+    const char *fault = item_fault(kind, item, !*slot);
     size_t n = 0;
 
     if (fault)
@@ -243,7 +259,8 @@ static const char *set_value(struct st_config *config, const struct key *key, co
     case DURATION: return set_duration(value, slot);
     case WAIT: return set_wait(value, slot);
     case SIZE: return set_size(value, slot);
-    case ADDRS: free_list(slot); return add_item(ADDRS, value, strlen(value), slot);
+    case ADDRS:
+    case COMMAND: free_list(slot); return add_item(key->kind, value, strlen(value), slot);
     case SINKS: break; /* not one value */
     }
     return "not a known kind of key";
@@ -281,6 +298,7 @@ static int set_list(struct st_config *config, const struct key *key, const char 
     st_yaml_each (item, list) {
         const char *fault = item->type == ST_YAML_SCALAR ? add_item(key->kind, item->value, item->len, slot)
                             : key->kind == DIRS          ? "write a list of paths"
+                            : key->kind == COMMAND       ? "write a program and its arguments"
                                                          : "write a list of addresses";
 
         if (fault)
@@ -300,7 +318,7 @@ static int set_from_node(struct st_config *config, const char *file, const struc
             key = &keys[i];
     if (!key)
         return unknown_key(file, node, err);
-    if ((key->kind == DIRS || key->kind == ADDRS) && node->type == ST_YAML_SEQUENCE)
+    if (is_list(key) && node->type == ST_YAML_SEQUENCE)
         return set_list(config, key, file, node, err);
     if (key->kind == SINKS && !st_yaml_is_null(node))
         return st_config_read_sinks(config, file, node, err);
@@ -427,7 +445,7 @@ void st_config_free(struct st_config *config)
     for (size_t i = 0; i < N_KEYS; i++) {
         void *slot = (char *)config + keys[i].offset;
 
-        if (keys[i].kind == DIRS || keys[i].kind == ADDRS)
+        if (is_list(&keys[i]))
             free_list(slot);
         else if (keys[i].kind <= GROUP)
             st_free_ptr(slot);

@@ -21,6 +21,8 @@ enum st_net_admin { ST_NET_ADMIN_REFUSE, ST_NET_ADMIN_LET, ST_NET_ADMIN_OUTSIDE 
 enum st_depth_by { ST_DEPTH_BY_NOBODY, ST_DEPTH_BY_POLICY };
 enum st_pod_sandbox { ST_POD_SANDBOX_LIGHT, ST_POD_SANDBOX_FULL };
 
+enum st_unreviewed { ST_UNREVIEWED_LET, ST_UNREVIEWED_CONTAINER, ST_UNREVIEWED_IMAGE };
+
 /* Where records go besides the trace. */
 struct st_config_sink {
     char *to;       /* model/sink_spec.h */
@@ -33,7 +35,12 @@ struct st_config {
     char *runtime; /* path or name of the real runtime; NULL: look for runc, then crun */
     char *hook, *monitor;
     char *state_dir, *log_dir, *key_dir;
-    char *events_db;      /* the index of the review desk */
+    char *events_db;                      /* the index of the review desk */
+    char *quarantine_dir;                 /* what is kept of containers that ended by a violation */
+    unsigned quarantine_at;               /* enum st_severity from which on; 0: never */
+    int64_t quarantine_max_bytes;         /* of the files of one; 0: none */
+    enum st_unreviewed refuse_unreviewed; /* what does not start while a task about it is open */
+    char **on_review;     /* program that is told of tasks, and its arguments; NULL: nobody is */
     char **policy_dirs;   /* searched in order; NULL-terminated, never empty */
     char *default_policy; /* a name, or an absolute path */
     char *control_group;  /* name or number; NULL: only root */

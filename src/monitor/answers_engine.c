@@ -99,6 +99,22 @@ static bool ends_headless(struct st_worker *w, const char *command, const struct
     return answer(out, removed ? "wait" : "done", NULL);
 }
 
+/* What is paused for a violation does not vanish by the engine's hand: it is looked at first, and ends then.
+ */
+static bool ends_kept(struct st_worker *w, const char *command, const struct st_json_node *body,
+                      struct st_buf *out)
+{
+    const struct st_decider engine = {
+        .how = "engine", .uid = ST_UNKNOWN, .reason = "ended by the engine while it was paused"};
+    struct st_error err = {0};
+
+    if (strcmp(command, "kill") != 0 || !st_json_true(st_json_get(body, "kills")) ||
+        !st_quarantine_wants(w, st_pauses_worst(&w->pipeline.pauses)))
+        return false;
+    (void)st_pipeline_kill(&w->pipeline, &engine, &err);
+    return answer(out, "done", NULL);
+}
+
 /* Of `exec`: with the capabilities that the process is to have. */
 static bool may_enter(const struct st_worker *w, const struct st_json_node *body, struct st_buf *out)
 {
@@ -137,7 +153,7 @@ bool st_answer_engine(struct st_worker *w, struct st_client *client, const struc
         return refuse(w, out);
     if (!may_enter(w, body, out))
         return true;
-    if (ends_headless(w, command, body, out))
+    if (ends_headless(w, command, body, out) || ends_kept(w, command, body, out))
         return true;
     if (is_one_of(command, acts))
         let_act(w, client, command);

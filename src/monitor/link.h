@@ -10,10 +10,12 @@ enum st_link_kind {
     /* worker to warden */
     ST_LINK_READY = 1, /* first record is on disk; once */
     ST_LINK_FAILED,    /* could not start; text says why; once, instead of READY */
-    ST_LINK_RECORDED,  /* a recovering worker has recorded the failure of the one before it; once */
+    ST_LINK_RECORDED,  /* a recovering worker has recorded the failure of the one before it; once. value 1:
+                          and has a snapshot taken; it says KILL itself */
     ST_LINK_DONE,      /* the container has ended and the trace is sealed; exits next */
     ST_LINK_KILL,      /* kill the container (value: why, enum st_link_why) */
     ST_LINK_NETWORK,   /* with the socket that owns the rules of the network; once, before READY */
+    ST_LINK_SNAPSHOT,  /* with a socket for sandtrace-snapshot (snapshot.h), which is to be started */
     /* warden to worker */
     ST_LINK_MEET, /* the container's first process is value; once, to a worker that was started before it */
     ST_LINK_STALLED, /* you stood still for value ms; the container was frozen meanwhile and runs again */

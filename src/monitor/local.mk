@@ -68,6 +68,7 @@ libmonitor_a_SOURCES = \
 	%D%/pins.c %D%/pins.h \
 	%D%/pipeline.c %D%/pipeline.h %D%/pipeline_private.h \
 	%D%/pipeline_decide.c \
+	%D%/quarantine.c %D%/quarantine.h \
 	%D%/reach.c %D%/reach.h \
 	%D%/restless.c %D%/restless.h \
 	%D%/processes.c %D%/processes.h \
@@ -75,6 +76,8 @@ libmonitor_a_SOURCES = \
 	%D%/ring.c %D%/ring.h \
 	%D%/scout.c %D%/scout.h \
 	%D%/sealed.c %D%/sealed.h \
+	%D%/snapshot.h \
+	%D%/snapshots.c %D%/snapshots.h \
 	%D%/standby.c %D%/standby.h \
 	%D%/statefile.c %D%/statefile.h \
 	%D%/summary.c %D%/summary.h \
@@ -87,7 +90,8 @@ libmonitor_a_SOURCES = \
 	%D%/worker_eager.c \
 	%D%/worker_meet.c \
 	%D%/worker_private.h \
-	%D%/worker_start.c
+	%D%/worker_start.c \
+	%D%/worker_warden.c
 libmonitor_a_CPPFLAGS = $(AM_CPPFLAGS) $(SECCOMP_CFLAGS) $(CAPNG_CFLAGS)
 
 pkglibexec_PROGRAMS += sandtrace-monitor

@@ -130,7 +130,7 @@ void st_network_outside_device(struct st_network *n, const struct st_device *d)
     st_network_cut(n);
     st_pauses_freeze(&n->pipeline->pauses);
     st_network_say(n, "degraded", err.msg);
-    n->pipeline->kill(n->pipeline->ctx);
+    n->pipeline->kill(n->pipeline->ctx, NULL);
 }
 
 /* ---- what is allowed ---- */

@@ -84,6 +84,15 @@ static void read_reach(const struct st_json_node *reach, struct st_order_reach *
     out->let_devices = st_json_true(st_json_get(reach, "let_devices"));
 }
 
+static void read_quarantine(const struct st_json_node *node, struct st_order_quarantine *out)
+{
+    out->at = integer_of(node, "at", 0);
+    out->bytes = integer_of(node, "bytes", 0);
+    out->dir = string_of(node, "dir", false, NULL);
+    out->program = string_of(node, "program", false, NULL);
+    out->on_review = read_places(st_json_get(node, "on_review"));
+}
+
 static int read_errno(const struct st_json_node *item, int *out, struct st_error *err)
 {
     *out = (int)integer_of(item, "errno", 0);
@@ -176,6 +185,7 @@ static int read_members(const struct st_json_node *root, struct st_order *o, str
     read_floor(st_json_get(root, "floor"), o);
     read_network(st_json_get(root, "network"), &o->network);
     read_reach(st_json_get(root, "reach"), &o->reach);
+    read_quarantine(st_json_get(root, "quarantine"), &o->quarantine);
     if (read_profile(st_json_get(root, "profile"), o, err) < 0 ||
         read_sinks(st_json_get(root, "sinks"), o, err) < 0)
         return -err->errnum;
@@ -226,6 +236,7 @@ void st_order_free(struct st_order *o)
     free(o->network.resolvers);
     free(o->reach.secret);
     free(o->reach.kept);
+    free(o->quarantine.on_review);
     st_json_free(o->doc);
     free(o->text);
     *o = (struct st_order){0};

@@ -94,6 +94,14 @@ struct st_order {
         bool let_pids, let_groups, let_engine, let_devices; /* though it could get around the watch by them */
     } reach;
 
+    struct st_order_quarantine {
+        int64_t at;             /* enum st_severity from which on; 0: never */
+        int64_t bytes;          /* of files at most */
+        const char *dir;        /* NULL: nothing is kept */
+        const char *program;    /* sandtrace-snapshot */
+        const char **on_review; /* program that is told, and its arguments; NULL-terminated */
+    } quarantine;
+
     struct st_json_doc *doc; /* owns the strings */
     char *text;
 };

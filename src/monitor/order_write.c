@@ -6,6 +6,7 @@
 #include "base/json_write.h"
 #include "base/mem.h"
 #include "model/event.h"
+#include "monitor/snapshot.h"
 
 #include <string.h>
 
@@ -66,6 +67,26 @@ static void write_network(struct st_jw *w, const struct st_order_input *in)
     st_jw_end(w, '}');
 }
 
+static void write_quarantine(struct st_jw *w, const struct st_config *c)
+{
+    const char *slash = strrchr(c->monitor, '/');
+    st_auto_free char *program =
+        st_xasprintf("%.*s/" ST_SNAPSHOT_PROGRAM, slash ? (int)(slash - c->monitor) : 0, c->monitor);
+
+    st_jw_key(w, "quarantine");
+    st_jw_object(w);
+    st_jw_kint(w, "at", c->quarantine_at);
+    st_jw_kint(w, "bytes", c->quarantine_max_bytes);
+    st_jw_kstr(w, "dir", c->quarantine_dir);
+    st_jw_key(w, "on_review");
+    st_jw_array(w);
+    for (char *const *word = c->on_review; word && *word; word++)
+        st_jw_str(w, *word);
+    st_jw_end(w, ']');
+    st_jw_kstr(w, "program", program);
+    st_jw_end(w, '}');
+}
+
 /* What it may reach though it is the machine's, and where ours lies. */
 static void write_reach(struct st_jw *w, const struct st_order_input *in)
 {
@@ -90,6 +111,7 @@ static void write_reach(struct st_jw *w, const struct st_order_input *in)
     st_jw_key(w, "secret");
     st_jw_array(w);
     st_jw_str(w, c->key_dir);
+    st_jw_str(w, c->quarantine_dir);
     st_jw_str(w, c->state_dir);
     st_jw_end(w, ']');
     st_jw_end(w, '}');
@@ -136,6 +158,7 @@ void st_order_write(struct st_buf *out, const struct st_order_input *in)
     st_jw_kbool(&w, "polled_processes", c->process_events == ST_PROCESSES_POLLED);
     st_jw_key(&w, "profile");
     st_jw_raw(&w, in->profile->data, in->profile->len);
+    write_quarantine(&w, c);
     write_reach(&w, in);
     st_jw_kstr(&w, "rootfs", in->rootfs);
     st_jw_kint(&w, "rotate_bytes", c->trace_rotate);

@@ -101,6 +101,7 @@ static void unlink_pause(struct st_pauses *p, struct st_pause *pause)
         p->last = at;
     p->n--;
     st_grants_free(&pause->proposal);
+    free(pause->violation);
     free(pause->line);
     free(pause->event);
     free(pause);
@@ -108,6 +109,8 @@ static void unlink_pause(struct st_pauses *p, struct st_pause *pause)
 
 static void thaw(struct st_pauses *p)
 {
+    if (p->doomed)
+        return;
     atomic_store(&p->watch->pulse->keep_frozen, 0);
     if (p->watch->can_freeze)
         st_freezer_thaw(&p->watch->cgroup);
@@ -142,6 +145,16 @@ void st_pauses_end_all(struct st_pauses *p, bool thaw_too)
     }
     if (thaw_too)
         thaw(p);
+}
+
+const struct st_violation *st_pauses_worst(const struct st_pauses *p)
+{
+    const struct st_violation *worst = NULL;
+
+    for (const struct st_pause *i = p->first; i; i = i->next)
+        if (i->violation && (!worst || i->violation->severity > worst->severity))
+            worst = i->violation;
+    return worst;
 }
 
 int64_t st_pauses_deadline(const struct st_pauses *p, struct st_pause **which)

@@ -21,6 +21,7 @@ void st_performers_reap(struct st_performers *p)
     for (size_t i = 0; i < ST_HANDS; i++)
         if (p->list[i] > 0 && waitpid(p->list[i], NULL, WNOHANG) == p->list[i])
             p->list[i] = 0;
+    st_snapshots_reap(&p->snapshots);
 }
 
 int st_performers_send(struct st_performers *p, struct st_watch *w, int socket_fd)

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "monitor/hands.h"
+#include "monitor/snapshots.h"
 #include "monitor/watch.h"
 
 #include <sys/types.h>
 
 struct st_performers {
     pid_t list[ST_HANDS]; /* 0: free */
+    struct st_snapshots snapshots;
 };
 
 /* Take one errand from the socket and send somebody. The errand is not looked at here. Where nobody can go

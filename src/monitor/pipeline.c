@@ -8,6 +8,7 @@
 #include "monitor/fault.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- recording ---- */
@@ -164,6 +165,14 @@ static void refuse(struct st_pipeline *p, struct st_event *ev, struct st_verdict
         fail_closed(p, op, &err);
 }
 
+static void describe(struct st_violation *out, const struct st_verdict *v, const char *event_id)
+{
+    *out = (struct st_violation){.cause = "policy", .severity = v->severity};
+    memcpy(out->event_id, event_id, sizeof(out->event_id));
+    snprintf(out->rule, sizeof(out->rule), "%.*s", (int)v->rule.len, v->rule.p ? v->rule.p : "");
+    snprintf(out->reason, sizeof(out->reason), "%.*s", (int)v->reason.len, v->reason.p ? v->reason.p : "");
+}
+
 static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict *v, struct st_operation *op,
                   int64_t seen_ns)
 {
@@ -202,6 +211,8 @@ static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict 
     entry->line = st_xstrndup(line.p, line.len);
     st_grants_add(&entry->proposal, ev, entry->id);
     entry->event = st_event_copy(ev, NULL);
+    entry->violation = st_xmalloc(sizeof(*entry->violation));
+    describe(entry->violation, v, id);
     if (st_pipeline_note_pause(p, entry, id, freeze_us, NULL, &err) < 0)
         fail_closed(p, &entry->op, &err);
     st_fault(p->watch, "paused");
@@ -210,7 +221,8 @@ static void pause(struct st_pipeline *p, struct st_event *ev, struct st_verdict 
 static void end(struct st_pipeline *p, struct st_event *ev, struct st_verdict *v, struct st_operation *op)
 {
     struct st_error err = {0};
-    char id[ST_EVENT_ID_SIZE];
+    char id[ST_EVENT_ID_SIZE] = "";
+    struct st_violation why;
 
     st_pauses_freeze(&p->pauses);
     st_operation_answer(op, false);
@@ -218,8 +230,9 @@ static void end(struct st_pipeline *p, struct st_event *ev, struct st_verdict *v
     mark_blocked(ev);
     if (record(p, ev, v, id, &err) == 0)
         st_trace_force(p->trace, &err);
+    describe(&why, v, id);
     if (p->kill)
-        p->kill(p->ctx);
+        p->kill(p->ctx, &why);
 }
 
 static void find_verdict(struct st_pipeline *p, struct st_counters *counters, const struct st_event *ev,

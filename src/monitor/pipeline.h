@@ -36,8 +36,8 @@ struct st_pipeline {
     bool engine_acts;               /* nothing is held now, only refused: the engine would wait for it */
     /* The trace can't be written: nothing may go on. */
     void (*trace_failed)(void *ctx, const struct st_error *err);
-    /* The policy wants it dead. */
-    void (*kill)(void *ctx);
+    /* The policy, or somebody, wants it dead. why NULL: not for a violation. */
+    void (*kill)(void *ctx, const struct st_violation *why);
     void *ctx;
 };
 

@@ -9,6 +9,7 @@
 #include "monitor/record.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 void st_pipeline_release(struct st_pipeline *p, struct st_pause *pause, const struct st_decider *by)
@@ -93,11 +94,18 @@ static int note_kill(struct st_pipeline *p, const struct st_pause *but, const st
     return 0;
 }
 
-static void carry_out_kill(struct st_pipeline *p)
+static void carry_out_kill(struct st_pipeline *p, const struct st_decider *by)
 {
+    const struct st_violation *worst = st_pauses_worst(&p->pauses);
+    struct st_violation why = {0};
+
+    if (worst) {
+        why = *worst;
+        snprintf(why.cause, sizeof(why.cause), "%.15s", strcmp(by->how, "control") == 0 ? "person" : by->how);
+    }
     st_pauses_end_all(&p->pauses, false);
     if (p->kill)
-        p->kill(p->ctx);
+        p->kill(p->ctx, worst ? &why : NULL);
 }
 
 void st_pipeline_decide(struct st_pipeline *p, struct st_pause *pause, enum st_decision decision,
@@ -121,7 +129,7 @@ void st_pipeline_decide(struct st_pipeline *p, struct st_pause *pause, enum st_d
         (decision == ST_DECIDE_TIMEOUT && st_policy_pause(p->policy)->on_timeout == ST_TIMEOUT_KILL)) {
         if (note_kill(p, pause, by, &err) < 0 && p->trace_failed)
             p->trace_failed(p->ctx, &err);
-        carry_out_kill(p);
+        carry_out_kill(p, by);
         return;
     }
     if (allow && pause->event && pause->event->ev.type == ST_EV_FILESYSTEM)
@@ -137,7 +145,7 @@ int st_pipeline_kill(struct st_pipeline *p, const struct st_decider *by, struct 
     if (rc < 0 && p->trace_failed)
         p->trace_failed(p->ctx, err);
     /* To end it needs no permission: it is carried out whether it could be recorded or not. */
-    carry_out_kill(p);
+    carry_out_kill(p, by);
     return rc;
 }
 

@@ -9,14 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum fate { CREATED, MODIFIED, DELETED };
-
 struct st_summary_file {
     char *path; /* NULL: a free place */
     size_t len;
     uint32_t hash;
     uint16_t next; /* of its chain, or of the free places: index + 1 */
-    enum fate fate;
+    enum st_summary_fate fate;
     int64_t size;      /* ST_UNKNOWN */
     uint64_t dev, ino; /* 0: not known */
 };
@@ -107,15 +105,15 @@ static struct st_summary_file *new_file(struct st_summary *s, struct st_str path
     return f;
 }
 
-static void put(struct st_summary *s, struct st_str path, enum fate fate, int64_t size)
+static void put(struct st_summary *s, struct st_str path, enum st_summary_fate fate, int64_t size)
 {
     struct st_summary_file *f = find(s, path);
 
-    if (f && f->fate == CREATED && fate == MODIFIED)
+    if (f && f->fate == ST_SUMMARY_CREATED && fate == ST_SUMMARY_MODIFIED)
         return;
     /* What was removed and is there again has changed. */
-    if (f && f->fate == DELETED && fate == CREATED)
-        fate = MODIFIED;
+    if (f && f->fate == ST_SUMMARY_DELETED && fate == ST_SUMMARY_CREATED)
+        fate = ST_SUMMARY_MODIFIED;
     if (!f && !(f = new_file(s, path)))
         return;
     f->fate = fate;
@@ -126,10 +124,10 @@ static void remove_file(struct st_summary *s, struct st_str path, int64_t size)
 {
     struct st_summary_file *f = find(s, path);
 
-    if (f && f->fate == CREATED)
+    if (f && f->fate == ST_SUMMARY_CREATED)
         forget(s, f);
     else
-        put(s, path, DELETED, size);
+        put(s, path, ST_SUMMARY_DELETED, size);
 }
 
 static bool is_below(const struct st_summary_file *f, struct st_str dir)
@@ -160,7 +158,7 @@ static void move_file(struct st_summary *s, const struct st_ev_filesystem *fs)
 
     remove_file(s, fs->path, size);
     move_below(s, fs->path, fs->target);
-    put(s, fs->target, CREATED, size);
+    put(s, fs->target, ST_SUMMARY_CREATED, size);
 }
 
 void st_summary_use(struct st_summary *s, const struct st_ev_filesystem *fs)
@@ -168,12 +166,12 @@ void st_summary_use(struct st_summary *s, const struct st_ev_filesystem *fs)
     if (!fs->path.p)
         return;
     switch (fs->op) {
-    case ST_FS_CREATE: put(s, fs->path, CREATED, ST_UNKNOWN); break;
+    case ST_FS_CREATE: put(s, fs->path, ST_SUMMARY_CREATED, ST_UNKNOWN); break;
     case ST_FS_DELETE: remove_file(s, fs->path, fs->size); break;
-    case ST_FS_MODIFY: put(s, fs->path, MODIFIED, ST_UNKNOWN); break;
+    case ST_FS_MODIFY: put(s, fs->path, ST_SUMMARY_MODIFIED, ST_UNKNOWN); break;
     case ST_FS_OPEN:
         if ((fs->access & ST_ACCESS_WRITE) && fs->size != ST_UNKNOWN) { /* no device, no pipe */
-            put(s, fs->path, MODIFIED, fs->size);
+            put(s, fs->path, ST_SUMMARY_MODIFIED, fs->size);
             st_summary_identify(s, fs);
         }
         break;
@@ -183,7 +181,7 @@ void st_summary_use(struct st_summary *s, const struct st_ev_filesystem *fs)
         break;
     case ST_FS_LINK:
         if (fs->target.p)
-            put(s, fs->target, CREATED, fs->size);
+            put(s, fs->target, ST_SUMMARY_CREATED, fs->size);
         break;
     case ST_FS_EXEC:
     case ST_FS_ATTRIB:
@@ -216,8 +214,16 @@ void st_summary_closed(struct st_summary *s, const struct st_ev_filesystem *fs)
 
     if (!f && fs->ino)
         f = find_object(s, fs->dev, fs->ino);
-    if (f && f->fate != DELETED)
+    if (f && f->fate != ST_SUMMARY_DELETED)
         f->size = fs->size;
+}
+
+void st_summary_each(const struct st_summary *s,
+                     void (*each)(void *ctx, enum st_summary_fate fate, struct st_str path), void *ctx)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->list[i].path)
+            each(ctx, s->list[i].fate, (struct st_str){s->list[i].path, s->list[i].len});
 }
 
 static void write_file(struct st_jw *w, const struct st_summary_file *f)
@@ -237,7 +243,8 @@ static void write_file(struct st_jw *w, const struct st_summary_file *f)
 }
 
 /* Returns how many there was no room for. */
-static uint64_t write_list(const struct st_summary *s, struct st_jw *w, const char *key, enum fate fate)
+static uint64_t write_list(const struct st_summary *s, struct st_jw *w, const char *key,
+                           enum st_summary_fate fate)
 {
     uint64_t left = 0;
 
@@ -258,7 +265,7 @@ static uint64_t write_list(const struct st_summary *s, struct st_jw *w, const ch
 void st_summary_write(const struct st_summary *s, struct st_buf *out)
 {
     static const char *const keys[] = {"files_created", "files_deleted", "files_modified"};
-    static const enum fate fates[] = {CREATED, DELETED, MODIFIED};
+    static const enum st_summary_fate fates[] = {ST_SUMMARY_CREATED, ST_SUMMARY_DELETED, ST_SUMMARY_MODIFIED};
     uint64_t left = s->omitted;
     int64_t written = 0;
     struct st_jw w;
@@ -268,7 +275,7 @@ void st_summary_write(const struct st_summary *s, struct st_buf *out)
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         left += write_list(s, &w, keys[i], fates[i]);
     for (size_t i = 0; i < s->n; i++)
-        if (s->list[i].path && s->list[i].fate != DELETED && s->list[i].size > 0)
+        if (s->list[i].path && s->list[i].fate != ST_SUMMARY_DELETED && s->list[i].size > 0)
             written += s->list[i].size;
     if (left)
         st_jw_kint(&w, "omitted", (int64_t)left);

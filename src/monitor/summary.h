@@ -34,6 +34,12 @@ void st_summary_identify(struct st_summary *s, const struct st_ev_filesystem *fs
  * are gone before its files are: then the path is of no use, and the file is known by dev and ino. */
 void st_summary_closed(struct st_summary *s, const struct st_ev_filesystem *fs);
 
+enum st_summary_fate { ST_SUMMARY_CREATED, ST_SUMMARY_MODIFIED, ST_SUMMARY_DELETED };
+
+/* Each file, in no order. */
+void st_summary_each(const struct st_summary *s,
+                     void (*each)(void *ctx, enum st_summary_fate fate, struct st_str path), void *ctx);
+
 /* The payload, as canonical JSON. */
 void st_summary_write(const struct st_summary *s, struct st_buf *out);
 

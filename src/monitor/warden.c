@@ -188,6 +188,7 @@ static void recover(struct warden *w)
         return;
     }
     freeze(w);
+    st_snapshots_end(&w->performers.snapshots);
     set_timer(w, w->watch->order.worker_grace_ns);
     /* A second loss in a row, or no new worker: nobody can watch or record. It must not run on. */
     if (w->phase == RECOVERING || spawn_worker(w, &w->loss) < 0) {
@@ -358,12 +359,12 @@ static void on_ready(struct warden *w)
         st_home_shed();
 }
 
-static void on_recorded(struct warden *w)
+static void on_recorded(struct warden *w, bool says_when)
 {
     w->phase = WATCHING;
     set_timer(w, 0);
     start_watchdog(w);
-    if (w->watch->order.on_failure == ST_FAIL_KILL)
+    if (w->watch->order.on_failure == ST_FAIL_KILL && !says_when)
         kill_container(w);
 }
 
@@ -372,6 +373,11 @@ static void on_message(struct warden *w, const struct st_link_message *m, int pa
 {
     if (m->kind == ST_LINK_NETWORK && w->phase == STARTING && passed >= 0 && w->watch->network < 0) {
         w->watch->network = passed;
+        return;
+    }
+    if (m->kind == ST_LINK_SNAPSHOT && w->phase != STARTING && passed >= 0) {
+        st_snapshots_start(&w->performers.snapshots, w->watch, passed);
+        close(passed);
         return;
     }
     if (passed >= 0)
@@ -383,7 +389,7 @@ static void on_message(struct warden *w, const struct st_link_message *m, int pa
     } else if (m->kind == ST_LINK_FAILED && w->phase == RECOVERING) {
         return; /* it exits next: a second loss in a row ends the container */
     } else if (m->kind == ST_LINK_RECORDED && w->phase == RECOVERING) {
-        on_recorded(w);
+        on_recorded(w, m->value == 1);
     } else if (m->kind == ST_LINK_DONE && w->phase != STARTING && st_lifecycle_ended(&w->watch->life)) {
         w->phase = ENDING;
         st_watch_remove(w->watch);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "monitor/netgroup.h"
 #include "monitor/outpost.h"
+#include "monitor/quarantine.h"
 #include "sensors/fan.h"
 
 #include <stdio.h>
@@ -15,6 +16,12 @@
 #include <unistd.h>
 
 #define PREDECESSOR_TIMEOUT_NS 5000000000LL
+
+struct shared {
+    struct st_pulse pulse;
+    struct st_doom doom;
+};
+_Static_assert(sizeof(struct shared) <= 4096, "one page");
 
 static int open_freezer(struct st_watch *w, struct st_error *err)
 {
@@ -36,6 +43,8 @@ static int open_freezer(struct st_watch *w, struct st_error *err)
 
 static int open_all(struct st_watch *w, const char *order, size_t len, struct st_error *err)
 {
+    struct shared *shared;
+
     /* Where there are many mounts it takes milliseconds. */
     if (st_order_parse(order, len, &w->order, err) < 0 || st_mounts_read(0, &w->mounts, err) < 0 ||
         st_statedir_claim(w->order.state_dir, PREDECESSOR_TIMEOUT_NS, &w->state, err) < 0 ||
@@ -46,11 +55,11 @@ static int open_all(struct st_watch *w, const char *order, size_t len, struct st
         if (w->fan < 0)
             return w->fan;
     }
-    w->pulse = mmap(NULL, sizeof(*w->pulse), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (w->pulse == MAP_FAILED) {
-        w->pulse = NULL;
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
         return st_fail_errno(err, "shared memory");
-    }
+    w->pulse = &shared->pulse;
+    w->doom = &shared->doom;
     return 0;
 }
 
@@ -148,7 +157,7 @@ void st_watch_close(struct st_watch *w)
 {
     st_watch_remove(w);
     if (w->pulse)
-        munmap(w->pulse, sizeof(*w->pulse));
+        munmap(w->pulse, sizeof(struct shared)); /* of which it is the beginning */
     w->pulse = NULL;
     st_close(&w->worker_epfd);
     st_close(&w->fan);

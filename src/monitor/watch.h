@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 
+struct st_doom;
+
 struct st_watch {
     struct st_order order;
     struct st_lifecycle life;
@@ -20,10 +22,11 @@ struct st_watch {
     char no_freeze[256]; /* why not */
     struct st_statedir state;
     int fan; /* fanotify group, held by both, so that the death of one allows nothing; -1: not watched */
-    struct st_pulse *pulse; /* shared memory */
-    int worker_epfd;        /* of the present worker; readable while work waits for it */
-    int network;            /* socket that owns the rules of the container's network; -1: there are none */
-    bool hosts_network;     /* the container has none of its own */
+    struct st_pulse *pulse; /* shared memory, as is */
+    struct st_doom *doom; /* why it is to be killed, as soon as what is kept of it is: for the next worker */
+    int worker_epfd;      /* of the present worker; readable while work waits for it */
+    int network;          /* socket that owns the rules of the container's network; -1: there are none */
+    bool hosts_network;   /* the container has none of its own */
     struct st_ruleset_group group; /* by which its packets are told there; level 0: it has none: */
     char no_group[256];
     int outpost; /* socket to the process that holds the fence (outpost.h); -1: there is none */

@@ -21,17 +21,6 @@
 
 /* ---- recording ---- */
 
-static void on_kill(void *ctx)
-{
-    struct st_worker *w = ctx;
-
-    w->stop.reason = "killed by policy or person";
-    if (w->warden_lost)
-        st_kill_container(&w->watch->cgroup, w->watch->life.pidfd, 1000000000);
-    else
-        st_link_send(w->link, ST_LINK_KILL, 0, NULL);
-}
-
 /* The trace can't be written: the container stands still until it can, or by configuration is killed. */
 static void on_trace_failure(void *ctx, const struct st_error *err)
 {
@@ -51,11 +40,11 @@ static void on_trace_failure(void *ctx, const struct st_error *err)
     st_pauses_stick(&w->pipeline.pauses);
     if (w->watch->order.on_trace_failure == ST_FAIL_PAUSE)
         return;
-    on_kill(w);
+    st_worker_end_container(w);
     w->stop.reason = "the trace could not be written";
 }
 
-static void record_sensor(struct st_worker *w, const char *name, const char *state, const char *detail)
+void st_worker_record_sensor(struct st_worker *w, const char *name, const char *state, const char *detail)
 {
     st_auto_buf payload = ST_BUF_INIT;
     struct st_error err = {0};
@@ -132,16 +121,20 @@ static void finish(struct st_worker *w)
 
 static bool container_gone(const struct st_worker *w)
 {
-    return w->exited && (!w->watch->can_freeze || st_cgroup_empty(&w->watch->cgroup));
+    return w->exited && !st_quarantine_busy(&w->quarantine) &&
+           (!w->watch->can_freeze || st_cgroup_empty(&w->watch->cgroup));
+}
+
+void st_worker_look(struct st_worker *w)
+{
+    if (container_gone(w))
+        finish(w);
 }
 
 static void on_group_event(void *ctx, uint32_t events)
 {
-    struct st_worker *w = ctx;
-
     (void)events;
-    if (container_gone(w))
-        finish(w);
+    st_worker_look(ctx);
 }
 
 /* Processes may outlive the first one where the pid namespace is shared: the watch goes on until the
@@ -154,6 +147,7 @@ static void on_init_exit(void *ctx, uint32_t events)
     w->exited = true;
     st_loop_remove(&w->loop, w->watch->life.pidfd);
     st_late_close(&w->files.late, &w->loop);
+    st_quarantine_at_end(w);
     st_pauses_end_all(&w->pipeline.pauses, true);
     find_status(w);
     if (container_gone(w)) {
@@ -202,7 +196,8 @@ static int64_t next_deadline(void *ctx)
 {
     struct st_worker *w = ctx;
 
-    return earliest(own_deadline(w), st_files_deadline(&w->files));
+    return earliest(earliest(own_deadline(w), st_files_deadline(&w->files)),
+                    st_quarantine_deadline(&w->quarantine));
 }
 
 /* What was missed meanwhile is declared before anything goes on. */
@@ -243,6 +238,7 @@ static void on_deadline(void *ctx)
     int64_t own = own_deadline(w);
 
     st_files_tick(&w->files);
+    st_quarantine_tick(w);
     if (own < 0 || own > st_now_mono_ns())
         return;
     if (w->retry_ns) {
@@ -257,43 +253,6 @@ static void on_deadline(void *ctx)
     if (w->poll_ns) {
         w->poll_ns = st_now_mono_ns() + POLL_NS;
         on_group_event(w, 0);
-    }
-}
-
-/* ---- the warden ---- */
-
-/* Alone: freeze with our own hands, record, kill what our uid may kill. What can't be killed stays frozen. */
-static void on_warden_lost(struct st_worker *w)
-{
-    w->warden_lost = true;
-    st_loop_remove(&w->loop, w->link);
-    st_network_cut(&w->network);
-    if (w->watch->can_freeze) {
-        st_freezer_ask(&w->watch->cgroup);
-        st_freezer_confirm(&w->watch->cgroup, w->watch->fan, 1000000000);
-    }
-    record_sensor(w, "warden", "lost", "the container was frozen");
-    if (w->watch->order.on_failure == ST_FAIL_KILL)
-        st_kill_container(&w->watch->cgroup, w->watch->life.pidfd, 1000000000);
-}
-
-static void on_link(void *ctx, uint32_t events)
-{
-    struct st_worker *w = ctx;
-    struct st_link_message m;
-    int rc = st_link_receive(w->link, &m);
-    char detail[64];
-
-    (void)events;
-    if (rc == -EAGAIN)
-        return;
-    if (rc != 1) {
-        on_warden_lost(w);
-        return;
-    }
-    if (m.kind == ST_LINK_STALLED) {
-        snprintf(detail, sizeof(detail), "stood still for %lld ms, container frozen", (long long)m.value);
-        record_sensor(w, "worker", "stalled", detail);
     }
 }
 
@@ -375,7 +334,7 @@ static int attach(struct st_worker *w, struct st_error *err)
     w->news.teller = &w->teller;
     w->teller.report = on_sink_report;
     w->teller.ctx = w;
-    rc = st_loop_add(&w->loop, "warden", w->link, EPOLLIN, on_link, w);
+    rc = st_loop_add(&w->loop, "warden", w->link, EPOLLIN, st_worker_on_link, w);
     if (rc == 0)
         rc = st_loop_add(&w->loop, "init", w->watch->life.pidfd, EPOLLIN, on_init_exit, w);
     if (rc < 0)
@@ -394,7 +353,7 @@ static int attach(struct st_worker *w, struct st_error *err)
         return -err->errnum;
     w->pipeline.ctx = w;
     w->pipeline.trace_failed = on_trace_failure;
-    w->pipeline.kill = on_kill;
+    w->pipeline.kill = st_worker_kill;
     st_trace_listen(w->pipeline.trace, on_recorded, w);
     w->control.is_inside = is_inside;
     if (st_control_attach(&w->control, &w->loop, st_worker_answer, w, err) < 0)
@@ -446,7 +405,7 @@ static int run(struct st_worker *w)
         st_link_send(w->link, ST_LINK_FAILED, 0, err.msg);
         return 1;
     }
-    st_link_send(w->link, w->loss ? ST_LINK_RECORDED : ST_LINK_READY, 0, NULL);
+    st_link_send(w->link, w->loss ? ST_LINK_RECORDED : ST_LINK_READY, st_quarantine_resume(w), NULL);
     /* The container can't have said a word yet: being confined is due before it is listened to. */
     if (st_confine_worker(&w->filter, w->network.on || w->network.inherited, &err) < 0)
         return 1;
@@ -472,6 +431,7 @@ int st_worker_run(struct st_watch *watch, int link, const struct st_loss *loss)
     w->loss = loss;
     w->link = link;
     w->scout = (struct st_scout)ST_SCOUT_NONE;
+    w->quarantine.socket = -1;
     w->stop.reason = loss ? "worker lost" : "ended";
     return run(w);
 }

@@ -9,6 +9,7 @@
 #include "monitor/network.h"
 #include "monitor/news.h"
 #include "monitor/pipeline.h"
+#include "monitor/quarantine.h"
 #include "monitor/record.h"
 #include "monitor/scout.h"
 #include "monitor/warden.h"
@@ -39,6 +40,7 @@ struct st_worker {
     bool summed;           /* the summary of the file system is */
     bool sealed;           /* stop record and final checkpoint are in the trace, or in its batch */
     bool warden_lost;
+    struct st_quarantine quarantine;
     int64_t poll_ns;   /* look at the group again at this time (v1 tells nobody that it is empty); 0: no */
     int64_t retry_ns;  /* the trace could not be written: frozen, try again at this time; 0: all is well */
     int64_t failed_ns; /* since when */
@@ -67,6 +69,15 @@ int st_worker_load_policy(const struct st_order *o, struct st_policy **out, stru
 
 /* state.json as it is now. */
 int st_worker_write_state(struct st_worker *w, struct st_error *err);
+
+/* Now, without looking at it first. */
+void st_worker_end_container(struct st_worker *w);
+/* As the pipeline asks for it. */
+void st_worker_kill(void *ctx, const struct st_violation *why);
+void st_worker_on_link(void *ctx, uint32_t events);
+void st_worker_record_sensor(struct st_worker *w, const char *name, const char *state, const char *detail);
+/* Has it ended, and is there nothing left to wait for? Then the trace is sealed. */
+void st_worker_look(struct st_worker *w);
 
 /* The first record, on disk: start, or (with w->loss) the loss of the worker before. */
 int st_worker_record_start(struct st_worker *w, struct st_error *err);

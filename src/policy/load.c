@@ -174,6 +174,7 @@ static int read_layer(struct loader *l, const struct layer *layer, const char *t
     size_t slot = out->n_files++;
 
     out->files[slot] = layer->path;
+    out->texts[slot] = (struct st_str){st_arena_strndup(&out->arena, text, len), len};
     st_sha256(text, len, out->digests[slot]);
     if (!doc || (!st_yaml_root(doc) && l->diags->errors > errors))
         return -EINVAL;

@@ -11,6 +11,7 @@ struct loaded {
     struct settings settings;
     struct rules rules; /* items is malloc'ed; the rest is in the arena */
     const char *files[MAX_LAYERS];
+    struct st_str texts[MAX_LAYERS];
     unsigned char digests[MAX_LAYERS][32];
     size_t n_files;
 };

@@ -54,6 +54,7 @@ struct st_policy *st_policy_compile(struct loaded *from)
     p->n_rules = from->rules.n;
     p->n_files = from->n_files;
     memcpy(p->files, from->files, sizeof(p->files));
+    memcpy(p->texts, from->texts, sizeof(p->texts));
     hash_files(from, p->sha256);
     st_policy_build(p);
     return p;
@@ -88,6 +89,7 @@ struct st_policy *st_policy_settle(struct st_policy *policy, bool (*exists)(void
     p->settings = policy->settings;
     p->n_files = owner->n_files;
     memcpy(p->files, owner->files, sizeof(p->files));
+    memcpy(p->texts, owner->texts, sizeof(p->texts));
     memcpy(p->sha256, owner->sha256, sizeof(p->sha256));
     p->rules = st_xcalloc(owner->n_rules + 1, sizeof(*p->rules));
     for (size_t i = 0; i < owner->n_rules; i++)
@@ -164,6 +166,11 @@ size_t st_policy_files(const struct st_policy *policy, const char *const **files
 {
     *files = policy->files;
     return policy->n_files;
+}
+
+struct st_str st_policy_text(const struct st_policy *policy, size_t i)
+{
+    return i < policy->n_files ? policy->texts[i] : (struct st_str){0};
 }
 
 enum st_policy_mode st_policy_mode(const struct st_policy *policy)

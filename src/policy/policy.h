@@ -94,6 +94,8 @@ const char *st_policy_sha256(const struct st_policy *policy);
 
 /* The files that went in, in that order. */
 size_t st_policy_files(const struct st_policy *policy, const char *const **files);
+/* What stood in the i-th of them when it was read. */
+struct st_str st_policy_text(const struct st_policy *policy, size_t i);
 
 enum st_policy_mode st_policy_mode(const struct st_policy *policy);
 bool st_policy_locked(const struct st_policy *policy);

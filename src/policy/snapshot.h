@@ -46,6 +46,7 @@ struct st_policy {
     size_t n_writable;
     unsigned n_totals, n_thresholds, n_sequences; /* slots of the counters */
     const char *files[MAX_LAYERS];
+    struct st_str texts[MAX_LAYERS]; /* what stood in them: they may say something else by now */
     size_t n_files;
     char sha256[ST_SHA256_HEX + 1];
 };

@@ -12,7 +12,7 @@ sandtrace_runtime_SOURCES = \
 	%D%/process.c %D%/process.h \
 	%D%/report.c %D%/report.h
 sandtrace_runtime_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
-sandtrace_runtime_LDADD = libmonitor.a libbundle.a libsensors.a libconfig.a liboci.a libpolicy.a libmodel.a libbase.a \
+sandtrace_runtime_LDADD = libdesk.a libmonitor.a libbundle.a libsensors.a libconfig.a liboci.a libpolicy.a libmodel.a libbase.a \
 	$(OCISPEC_LIBS) $(SECCOMP_LIBS) $(BASE_LIBS)
 
 # What stands before a container's command where the floor is Landlock: without a C library, for any root, and

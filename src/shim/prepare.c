@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "bundle/edit.h"
+#include "desk/review_admit.h"
 #include "monitor/keeper.h"
 #include "monitor/sealed.h"
 #include "oci/hook_edit.h"
@@ -60,6 +61,7 @@ int st_shim_prepare(const struct st_config *config, const struct st_oci_args *ar
         st_ahead_begin(&ahead, config);
     (void)find_number(args, runtime, &source.helper, &no_helper);
     if (st_oci_config_load(args->bundle, args->config, &bundle, err) < 0 ||
+        st_review_admit(config, bundle, args->bundle, args->id, err) < 0 ||
         st_bundle_edit(bundle, config, &source, &edit, err) < 0 || st_oci_config_flush(bundle, err) < 0)
         return -err->errnum;
     *helper = edit.landlock ? source.helper : 0;

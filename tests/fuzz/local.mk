@@ -42,6 +42,11 @@ tests_fuzz_fuzz_engines_LDFLAGS = $(LDFLAGS_FUZZ)
 tests_fuzz_fuzz_engines_LDADD = libbase.a $(BASE_LIBS)
 EXTRA_DIST += %D%/engines.dict
 
+FUZZERS += %D%/fuzz_review
+tests_fuzz_fuzz_review_SOURCES = %D%/fuzz_review.c
+tests_fuzz_fuzz_review_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_review_LDADD = libdesk.a libbase.a $(BASE_LIBS)
+
 include tests/fuzz/policy.mk
 include tests/fuzz/net.mk
 include tests/fuzz/netfilter.mk

@@ -40,10 +40,11 @@ static void answer_operation(void *ctx, struct st_operation *op, bool allow)
         f->refused++;
 }
 
-static void on_kill(void *ctx)
+static void on_kill(void *ctx, const struct st_violation *why)
 {
     struct worker_fixture *f = ctx;
 
+    (void)why;
     f->killed++;
 }
 

@@ -43,7 +43,7 @@ require_root() {
 copy_programs() {
     local program
     mkdir -p "$WORLD/bin"
-    for program in sandtrace sandtrace-runtime sandtrace-hook sandtrace-knock sandtrace-init sandtrace-monitor; do
+    for program in sandtrace sandtrace-runtime sandtrace-hook sandtrace-knock sandtrace-init sandtrace-monitor sandtrace-snapshot; do
         [ -x "$ST_BUILDDIR/$program" ] || { fail "$ST_BUILDDIR/$program is not built; run make"; return 1; }
         cp "$ST_BUILDDIR/$program" "$WORLD/bin/$program"
     done
@@ -71,6 +71,7 @@ monitor: $WORLD/bin/sandtrace-monitor
 state_dir: $WORLD/run
 log_dir: $WORLD/log
 key_dir: $WORLD/keys
+quarantine_dir: $WORLD/quarantine
 policy_dirs: [$WORLD/policies, $ST_SRCDIR/policies]
 default_policy: audit-only
 depth: $(usual_depth)
