@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	%D%/docker/Dockerfile \
 	%D%/docker/compose.yaml \
 	%D%/docker/daemon.json \
+	%D%/grafana/sandtrace.json \
 	%D%/kubernetes/Dockerfile \
 	%D%/kubernetes/containerd.toml \
 	%D%/kubernetes/daemonset.yaml \
@@ -14,13 +15,17 @@ EXTRA_DIST += \
 	%D%/libocispec.sh \
 	%D%/logrotate/sandtrace \
 	%D%/packages.txt \
+	%D%/page-driver.sh \
 	%D%/podman/agent.container \
 	%D%/podman/containers.conf \
 	%D%/podman/hooks.d/50-sandtrace-asked-poststop.json \
 	%D%/podman/hooks.d/50-sandtrace-asked-precreate.json \
 	%D%/podman/hooks.d/50-sandtrace-asked.json \
+	%D%/prometheus/sandtrace.rules.yaml \
+	%D%/prometheus/sandtrace.test.yaml \
 	%D%/quickstart.sh \
 	%D%/systemd/modules.conf \
+	%D%/systemd/sandtrace-desk.service \
 	%D%/systemd/sandtrace-doctor.service \
 	%D%/systemd/sandtrace-doctor.timer \
 	%D%/systemd/sysctl.conf \

@@ -90,6 +90,8 @@ packages_of() {
 missing_packages() {
     local package
     for package in "$@"; do
+        # A nodejs that is not Debian's brings npm along, and can't stand beside Debian's.
+        [ "$package" != npm ] || ! command -v npm >/dev/null || continue
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
     done
 }
@@ -137,6 +139,12 @@ get_libocispec() {
     step libocispec "libocispec, from Debian's source package of crun" \
         "its source package comes over the network with this machine's apt sources; where there is none, put a built libocispec at deps/libocispec" \
         "$src/contrib/libocispec.sh" "$src/deps/libocispec"
+}
+
+get_page_driver() {
+    step page-driver "what drives a browser in the tests" \
+        "it comes over the network with this machine's npm; where there is none, put a filled one at deps/page" \
+        "$src/contrib/page-driver.sh" "$src/deps/page"
 }
 
 # What configure is called with; a change of it means a new build.
@@ -239,8 +247,10 @@ need_root() {
 
 verb_deps() {
     step_total=2
+    case " $* " in *' tests '*) step_total=3 ;; esac
     install_packages "${@:-build}"
     get_libocispec
+    [ "$step_total" -eq 2 ] || get_page_driver
 }
 
 verb_demo() {
@@ -256,9 +266,10 @@ verb_demo() {
 
 verb_check() {
     need_root check
-    step_total=5
+    step_total=6
     install_packages build tests
     get_libocispec
+    get_page_driver
     prepare_tree
     step build "building, with the tests" '' build_tests
     step_shown check "all tests" run_tests

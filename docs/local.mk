@@ -5,8 +5,9 @@ dist_doc_DATA = README.md NEWS.md contrib/sandtrace.yaml %D%/architecture.md %D%
 EXTRA_DIST += %D%/bench/README.md
 
 # What the README shows; scripts/take_pictures.sh takes them anew.
-EXTRA_DIST += %D%/pictures/demo.svg %D%/pictures/pause.svg %D%/pictures/report.png %D%/pictures/watch.svg \
-	scripts/take_pictures.sh scripts/terminal_to_svg.py
+EXTRA_DIST += %D%/pictures/demo.svg %D%/pictures/desk.png %D%/pictures/desk-container.png %D%/pictures/desk-dark.png %D%/pictures/desk-pending.png \
+	%D%/pictures/desk-small.png %D%/pictures/pause.svg %D%/pictures/report.png %D%/pictures/watch.svg \
+	scripts/take_desk_pictures.sh scripts/take_pictures.sh scripts/terminal_to_svg.py
 
 # Man pages from scdoc sources.
 MAN_SOURCES = %D%/man/sandtrace.1.scd %D%/man/sandtrace-runtime.8.scd %D%/man/sandtrace.yaml.5.scd \
@@ -29,6 +30,7 @@ MAN_SOURCES = %D%/man/sandtrace.1.scd %D%/man/sandtrace-runtime.8.scd %D%/man/sa
 	%D%/man/sandtrace-resume.1.scd \
 	%D%/man/sandtrace-review.1.scd \
 	%D%/man/sandtrace-run.1.scd \
+	%D%/man/sandtrace-serve.1.scd \
 	%D%/man/sandtrace-stream.1.scd \
 	%D%/man/sandtrace-verify.1.scd \
 	%D%/man/sandtrace-version.1.scd \

@@ -26,6 +26,7 @@ include tests/bench/bench.mk
 include tests/unit/sensors.mk
 include tests/unit/net.mk
 include tests/unit/netfilter.mk
+include tests/unit/desk.mk
 include tests/unit/monitor.mk
 include tests/unit/cli.mk
 include tests/unit/snapshot.mk
@@ -42,7 +43,9 @@ ENGINE_BATS_TESTS += \
 	%D%/bats/contrib.bats \
 	%D%/bats/doctor.bats \
 	%D%/bats/index.bats \
+	%D%/bats/serve.bats \
 	%D%/bats/install.bats \
+	%D%/bats/page.bats \
 	%D%/bats/docs_docker.bats \
 	%D%/bats/docs_podman.bats \
 	%D%/bats/docs_kubernetes.bats \
@@ -98,6 +101,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/talk.py \
 	%D%/bats/lib/terminal.bash \
 	%D%/bats/lib/cri.py \
+	%D%/bats/lib/desk.bash \
 	%D%/bats/lib/docker.bash \
 	%D%/bats/lib/docs.bash \
 	%D%/bats/lib/document.py \
@@ -109,10 +113,18 @@ EXTRA_DIST += \
 	%D%/bats/lib/machine.bash \
 	%D%/bats/lib/net.bash \
 	%D%/bats/lib/net_servers.py \
+	%D%/bats/lib/openapi.py \
 	%D%/bats/lib/podman.bash \
 	%D%/bats/lib/trace.bash \
 	%D%/bats/lib/wait.bash \
 	%D%/bats/lib/world.bash \
+	%D%/page/decide.mjs \
+	%D%/page/driver.mjs \
+	%D%/page/list.mjs \
+	%D%/page/login.mjs \
+	%D%/page/look.mjs \
+	%D%/page/package-lock.json \
+	%D%/page/package.json \
 	%D%/runc-suite/run.sh \
 	%D%/vm/furnish.sh \
 	%D%/vm/run.sh \

@@ -109,6 +109,12 @@ static void free_speaker(struct speaker *s)
     free(s);
 }
 
+void st_listener_hide(const struct st_listener *l)
+{
+    if (l->dirfd >= 0 && l->name[0])
+        unlinkat(l->dirfd, l->name, 0);
+}
+
 void st_listener_close(struct st_listener *l)
 {
     if (!l)
@@ -116,8 +122,7 @@ void st_listener_close(struct st_listener *l)
     for (size_t i = 0; i < l->n; i++)
         free_speaker(l->list[i]);
     free(l->list);
-    if (l->dirfd >= 0 && l->name[0])
-        unlinkat(l->dirfd, l->name, 0);
+    st_listener_hide(l);
     st_close(&l->fd);
     st_close(&l->dirfd);
     free(l);

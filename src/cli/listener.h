@@ -34,6 +34,9 @@ int st_listener_open(const char *state_dir, int64_t gid, struct st_listener **ou
 /* Until stop_fd is readable, or idle says so. */
 int st_listener_run(struct st_listener *l, int stop_fd, const struct st_listener_calls *calls, void *ctx,
                     struct st_error *err);
+/* Takes the socket's name away, so that nobody else comes: for who ends with the process, while
+ * st_listener_run is at it in another thread. */
+void st_listener_hide(const struct st_listener *l);
 void st_listener_close(struct st_listener *l);
 void st_listener_closep(struct st_listener **l);
 #define st_auto_listener __attribute__((cleanup(st_listener_closep))) struct st_listener *

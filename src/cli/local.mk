@@ -5,6 +5,7 @@ sandtrace_SOURCES = \
 	%D%/cli.h \
 	%D%/control_client.c %D%/control_client.h \
 	%D%/decide.c %D%/decide.h \
+	%D%/desk_place.c %D%/desk_place.h \
 	%D%/demo.h \
 	%D%/demo_box.c %D%/demo_box.h \
 	%D%/demo_net.c %D%/demo_net.h \
@@ -65,6 +66,7 @@ sandtrace_SOURCES = \
 	%D%/verb_reload.c \
 	%D%/verb_resume.c \
 	%D%/verb_review.c \
+	%D%/verb_serve.c \
 	%D%/verb_watch.c \
 	%D%/watch_view.c %D%/watch_view.h \
 	%D%/verb_completion.c \
@@ -100,3 +102,21 @@ sandtrace_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(NETTLE_CFLAGS) $(SODIUM_C
 # What doctor tries is what monitors do: with their code.
 sandtrace_LDADD = libdesk.a libconfig.a libmonitor.a libbundle.a libsensors.a libsensorsnf.a libsensorsnet.a librespond.a liboci.a \
 	libpolicy.a $(POLICY_LIBS) $(AUDIT_LIBS) $(NETFILTER_LIBS) $(SQLITE_LIBS)
+
+# The review desk's server, a program of its own: what it needs is not loaded by every other verb.
+pkglibexec_PROGRAMS += sandtrace-desk
+sandtrace_desk_SOURCES = \
+	%D%/beside.c %D%/beside.h \
+	%D%/control_client.c %D%/control_client.h \
+	%D%/desk_bus.c %D%/desk_bus.h \
+	%D%/desk_confine.c %D%/desk_confine.h \
+	%D%/desk_errand.c %D%/desk_errand.h \
+	%D%/desk_live.c %D%/desk_live.h \
+	%D%/desk_main.c \
+	%D%/desk_place.c %D%/desk_place.h \
+	%D%/desk_serve.c %D%/desk_serve.h \
+	%D%/desk_watch.c %D%/desk_watch.h \
+	%D%/listener.c %D%/listener.h
+sandtrace_desk_LDFLAGS = $(AM_LDFLAGS) $(ST_PIE_LDFLAGS)
+sandtrace_desk_CPPFLAGS = $(sandtrace_CPPFLAGS) $(SECCOMP_CFLAGS) $(CAPNG_CFLAGS)
+sandtrace_desk_LDADD = $(DESK_HTTP_LIBS) libconfig.a libmonitor.a $(AUDIT_LIBS) $(SECCOMP_LIBS) $(CAPNG_LIBS)

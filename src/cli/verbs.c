@@ -22,6 +22,7 @@ const struct st_verb *const *st_verbs(void)
         &st_verb_verify,
         &st_verb_index,
         &st_verb_review,
+        &st_verb_serve,
         &st_verb_doctor,
         &st_verb_install,
         &st_verb_keygen,

@@ -23,5 +23,6 @@ extern const struct st_verb st_verb_index;
 extern const struct st_verb st_verb_review;
 extern const struct st_verb st_verb_keygen;
 extern const struct st_verb st_verb_report;
+extern const struct st_verb st_verb_serve;
 extern const struct st_verb st_verb_stream;
 extern const struct st_verb st_verb_verify;

@@ -12,10 +12,10 @@
 #define ENTRIES_MAX 4096
 #define PARTS 5
 
-/* One row to be: its texts one behind the other. */
+/* One class: its texts one behind the other. n: what is not written yet. */
 struct entry {
     struct st_table_link link;
-    int64_t n;
+    int64_t no, trace, n;
     bool blocked;
     size_t len[PARTS];
     char text[];
@@ -26,7 +26,7 @@ struct st_counts {
     struct st_hash_key key;
     struct st_table table;
     struct st_buf scratch;
-    sqlite3_stmt *add;
+    sqlite3_stmt *find, *make, *add;
 };
 
 int st_counts_new(struct st_db *db, struct st_counts **out, struct st_error *err)
@@ -35,10 +35,14 @@ int st_counts_new(struct st_db *db, struct st_counts **out, struct st_error *err
 
     t->db = db;
     t->key = st_hash_key_random();
-    if (st_db_prepare(db,
-                      "INSERT INTO tally VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"
-                      " ON CONFLICT DO UPDATE SET n = n + excluded.n",
-                      &t->add, err) < 0)
+    if (st_db_prepare(
+            db,
+            "SELECT no FROM class WHERE trace = ?1 AND analysis_id = ?2 AND kind = ?3 AND severity = ?4"
+            " AND result = ?5 AND action = ?6 AND blocked = ?7",
+            &t->find, err) < 0 ||
+        st_db_prepare(db, "INSERT INTO class VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)", &t->make, err) <
+            0 ||
+        st_db_prepare(db, "UPDATE class SET n = n + ?2 WHERE no = ?1", &t->add, err) < 0)
         return -err->errnum;
     *out = st_steal_ptr(&t);
     return 0;
@@ -59,6 +63,8 @@ void st_counts_free(struct st_counts *t)
     if (!t)
         return;
     st_counts_forget(t);
+    st_stmt_freep(&t->find);
+    st_stmt_freep(&t->make);
     st_stmt_freep(&t->add);
     st_buf_free(&t->scratch);
     free(t);
@@ -70,11 +76,11 @@ void st_counts_freep(struct st_counts **t)
     *t = NULL;
 }
 
-static bool same(const struct entry *e, const struct st_str parts[PARTS], bool blocked)
+static bool same(const struct entry *e, int64_t trace, const struct st_str parts[PARTS], bool blocked)
 {
     const char *p = e->text;
 
-    if (e->blocked != blocked)
+    if (e->blocked != blocked || e->trace != trace)
         return false;
     for (int i = 0; i < PARTS; p += e->len[i++])
         if (e->len[i] != parts[i].len || memcmp(p, parts[i].p, parts[i].len) != 0)
@@ -82,23 +88,52 @@ static bool same(const struct entry *e, const struct st_str parts[PARTS], bool b
     return true;
 }
 
-static struct entry *find(const struct st_counts *t, uint64_t hash, const struct st_str parts[PARTS],
-                          bool blocked)
+static struct entry *find(const struct st_counts *t, uint64_t hash, int64_t trace,
+                          const struct st_str parts[PARTS], bool blocked)
 {
     for (struct st_table_link *l = st_table_find(&t->table, hash); l; l = st_table_find_next(l)) {
         struct entry *e = st_table_entry(l, struct entry, link);
 
-        if (same(e, parts, blocked))
+        if (same(e, trace, parts, blocked))
             return e;
     }
     return NULL;
 }
 
-static struct entry *make(struct st_counts *t, uint64_t hash, const struct st_str parts[PARTS], bool blocked)
+static void bind(sqlite3_stmt *s, int64_t trace, const struct st_str parts[PARTS], bool blocked)
+{
+    sqlite3_bind_int64(s, 1, trace);
+    for (int i = 0; i < PARTS; i++)
+        st_bind_str(s, i + 2, parts[i]);
+    sqlite3_bind_int(s, PARTS + 2, blocked);
+}
+
+/* Its number in the database. */
+static int number(struct st_counts *t, int64_t trace, const struct st_str parts[PARTS], bool blocked,
+                  int64_t *no, struct st_error *err)
+{
+    int rc;
+
+    bind(t->find, trace, parts, blocked);
+    rc = st_db_step(t->db, t->find, err);
+    *no = rc > 0 ? sqlite3_column_int64(t->find, 0) : 0;
+    sqlite3_reset(t->find);
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    bind(t->make, trace, parts, blocked);
+    rc = st_db_run(t->db, t->make, err);
+    *no = sqlite3_last_insert_rowid(t->db->sq);
+    return rc;
+}
+
+static struct entry *keep(struct st_counts *t, uint64_t hash, int64_t no, int64_t trace,
+                          const struct st_str parts[PARTS], bool blocked)
 {
     struct entry *e = st_xcalloc(1, sizeof(*e) + t->scratch.len);
 
     memcpy(e->text, t->scratch.data, t->scratch.len);
+    e->no = no;
+    e->trace = trace;
     e->blocked = blocked;
     for (int i = 0; i < PARTS; i++)
         e->len[i] = parts[i].len;
@@ -106,7 +141,8 @@ static struct entry *make(struct st_counts *t, uint64_t hash, const struct st_st
     return e;
 }
 
-int st_counts_add(struct st_counts *t, const struct st_extract *x, struct st_error *err)
+int st_counts_add(struct st_counts *t, int64_t trace, const struct st_extract *x, int64_t *class,
+                  struct st_error *err)
 {
     const struct st_str parts[PARTS] = {x->analysis_id, x->kind, x->severity, x->result, x->action};
     struct entry *e;
@@ -115,28 +151,37 @@ int st_counts_add(struct st_counts *t, const struct st_extract *x, struct st_err
     st_buf_clear(&t->scratch);
     for (int i = 0; i < PARTS; i++)
         st_buf_add(&t->scratch, parts[i].p, parts[i].len);
-    hash = st_keyed_hash(&t->key, t->scratch.data, t->scratch.len) + x->blocked;
-    e = find(t, hash, parts, x->blocked);
-    if (!e)
-        e = make(t, hash, parts, x->blocked);
+    hash = st_keyed_hash(&t->key, t->scratch.data, t->scratch.len) + (uint64_t)trace * 2 + x->blocked;
+    e = find(t, hash, trace, parts, x->blocked);
+    if (!e) {
+        int64_t no;
+
+        if ((t->table.n > ENTRIES_MAX && st_counts_flush(t, err) < 0) ||
+            number(t, trace, parts, x->blocked, &no, err) < 0)
+            return -err->errnum;
+        e = keep(t, hash, no, trace, parts, x->blocked);
+    }
     e->n++;
-    return t->table.n > ENTRIES_MAX ? st_counts_flush(t, err) : 0;
+    *class = e->no;
+    return 0;
 }
 
+/* What is known of the classes themselves is kept, as long as there are not too many. */
 int st_counts_flush(struct st_counts *t, struct st_error *err)
 {
     int rc = 0;
 
     for (struct st_table_link *l = t->table.oldest; l && rc == 0; l = l->newer) {
-        const struct entry *e = st_table_entry(l, struct entry, link);
-        const char *p = e->text;
+        struct entry *e = st_table_entry(l, struct entry, link);
 
-        for (int i = 0; i < PARTS; p += e->len[i++])
-            st_bind_str(t->add, i + 1, (struct st_str){.p = p, .len = e->len[i]});
-        sqlite3_bind_int(t->add, 6, e->blocked);
-        sqlite3_bind_int64(t->add, 7, e->n);
+        if (!e->n)
+            continue;
+        sqlite3_bind_int64(t->add, 1, e->no);
+        sqlite3_bind_int64(t->add, 2, e->n);
         rc = st_db_run(t->db, t->add, err);
+        e->n = 0;
     }
-    st_counts_forget(t);
+    if (t->table.n > ENTRIES_MAX)
+        st_counts_forget(t);
     return rc;
 }

@@ -1,5 +1,5 @@
-/* counts: how many events there are of each kind, severity and outcome, gathered for a batch and then added
- * up. */
+/* counts: the class of an event (schema.c), and how many there are of each, gathered for a batch and then
+ * added up. */
 #pragma once
 
 #include "desk/db.h"
@@ -12,7 +12,9 @@ void st_counts_free(struct st_counts *t);
 void st_counts_freep(struct st_counts **t);
 #define st_auto_counts __attribute__((cleanup(st_counts_freep))) struct st_counts *
 
-int st_counts_add(struct st_counts *t, const struct st_extract *x, struct st_error *err);
+/* One more; *class is the number of its class, which is made where it is new. */
+int st_counts_add(struct st_counts *t, int64_t trace, const struct st_extract *x, int64_t *class,
+                  struct st_error *err);
 
 /* Writes the counts. Before each commit. */
 int st_counts_flush(struct st_counts *t, struct st_error *err);

@@ -122,7 +122,7 @@ static int settle(struct st_db *db, enum st_db_mode mode, struct st_error *err)
                        ? "PRAGMA page_size=8192;PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;"
                          "PRAGMA cache_size=-65536;PRAGMA temp_store=MEMORY;PRAGMA wal_autocheckpoint=16384;"
                          "PRAGMA journal_size_limit=67108864"
-                       : "PRAGMA query_only=1;PRAGMA cache_size=-8192;PRAGMA temp_store=MEMORY",
+                       : "PRAGMA query_only=1;PRAGMA cache_size=-4096;PRAGMA temp_store=MEMORY",
                    err) < 0)
         return -err->errnum;
     return mode == ST_DB_WRITE ? st_schema_bring_up(db, err) : st_schema_check(db, err);

@@ -62,7 +62,8 @@ int st_folder_changes(int fd, struct st_trace_names *names, struct st_error *err
         for (ssize_t at = 0; at < n;) {
             const struct inotify_event *e = (const struct inotify_event *)(const void *)(events + at);
 
-            names->all |= (e->mask & (IN_Q_OVERFLOW | IN_IGNORED)) != 0;
+            /* Which traces are gone is seen by looking at which are there. */
+            names->all |= (e->mask & (IN_Q_OVERFLOW | IN_IGNORED | IN_DELETE | IN_MOVED_FROM)) != 0;
             if (e->len)
                 add_name(names, e->name);
             at += (ssize_t)(sizeof(*e) + e->len);

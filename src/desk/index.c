@@ -32,6 +32,15 @@ static int take_lock(struct job *j, struct st_error *err)
     return st_fail_errno(err, "lock %s", name);
 }
 
+bool st_index_is_busy(const char *db)
+{
+    struct flock fl = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    st_auto_free char *name = st_xasprintf("%s-lock", db);
+    st_auto_fd fd = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+
+    return fd >= 0 && fcntl(fd, F_OFD_GETLK, &fl) == 0 && fl.l_type != F_UNLCK;
+}
+
 static void close_db(struct job *j)
 {
     st_ingest_freep(&j->ingest);

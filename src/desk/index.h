@@ -20,3 +20,6 @@ struct st_index_options {
 
 /* -EBUSY: another one is at work. */
 int st_index(const struct st_index_options *o, struct st_error *err);
+
+/* Is one at work on this database? */
+bool st_index_is_busy(const char *db);

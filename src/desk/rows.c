@@ -26,7 +26,7 @@ static const struct {
 } statements[] = {
     {offsetof(struct st_rows, add), "INSERT INTO sandbox_audit_event VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
                                     "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
-                                    " ?17, ?18, ?19)"},
+                                    " ?17, ?18, ?19, ?20)"},
     {offsetof(struct st_rows, begin), "BEGIN IMMEDIATE"},
     {offsetof(struct st_rows, commit), "COMMIT"},
     {offsetof(struct st_rows, rollback), "ROLLBACK"},
@@ -170,15 +170,18 @@ static int bind_words(struct st_rows *r, int at, struct st_str text, bool about,
 int st_rows_add(struct st_rows *r, int64_t trace, bool broken, const struct st_frame *f, struct st_error *err)
 {
     struct st_extract x;
-    int64_t id;
+    int64_t id, class;
 
     if (st_rows_begin(r, err) < 0 || st_rows_next_id(r, &id, err) < 0)
         return -err->errnum;
     st_extract(f, &r->room, &x);
     bind_event(r, id, trace, broken, f, &x);
     if (bind_words(r, 18, x.subject, true, x.blocked, err) < 0 ||
-        bind_words(r, 19, x.command, false, false, err) < 0 || st_counts_add(r->counts, &x, err) < 0 ||
-        st_db_run(r->db, r->add, err) < 0)
+        bind_words(r, 19, x.command, false, false, err) < 0 ||
+        st_counts_add(r->counts, trace, &x, &class, err) < 0)
+        return -err->errnum;
+    sqlite3_bind_int64(r->add, 20, class);
+    if (st_db_run(r->db, r->add, err) < 0)
         return -err->errnum;
     r->next_id++;
     r->pending++;

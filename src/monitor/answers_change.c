@@ -47,7 +47,11 @@ static bool text_of(const struct st_json_node *body, const char *key, size_t max
 static bool decider_of(const struct st_client *client, const struct st_json_node *body, struct st_decider *by,
                        struct st_buf *out)
 {
-    *by = (struct st_decider){.how = "control", .uid = client->uid};
+    const char *via = st_json_str(st_json_get(body, "via"), NULL);
+
+    /* By the review desk, which is root: who decided there is a name that it vouches for. */
+    *by =
+        (struct st_decider){.how = via && strcmp(via, "desk") == 0 ? "desk" : "control", .uid = client->uid};
     if (text_of(body, "name", NAME_LIMIT, &by->name) && text_of(body, "reason", REASON_MAX, &by->reason))
         return true;
     st_control_refusal(out, "bad_request", "name and reason are strings of at most 256 and 1024 bytes");

@@ -68,7 +68,7 @@ int st_pipeline_note(struct st_pipeline *p, enum st_event_type type, enum st_tie
                      size_t len, bool force, struct st_error *err);
 
 struct st_decider {
-    const char *how; /* "control", "timeout", "engine" */
+    const char *how; /* "control", "desk", "timeout", "engine" */
     int64_t uid;     /* ST_UNKNOWN: nobody */
     const char *name, *reason;
 };

@@ -12,11 +12,12 @@ setup() { cd "$ST_SRCDIR/contrib" || return; }
 
 @test "systemd understands the units, and finds nothing to say about them" {
     # Where there is no installed sandtrace, and no man page of it, there would be.
-    for unit in sandtrace-doctor.service sandtrace-doctor.timer; do
+    for unit in sandtrace-doctor.service sandtrace-doctor.timer sandtrace-desk.service; do
         sed "/^Documentation=/d; s,/usr/bin/sandtrace,$ST_BUILDDIR/sandtrace," "systemd/$unit" >"$BATS_TEST_TMPDIR/$unit"
     done
-    run -0 systemd-analyze verify "$BATS_TEST_TMPDIR/sandtrace-doctor.service" "$BATS_TEST_TMPDIR/sandtrace-doctor.timer"
-    [ -z "$(grep sandtrace-doctor <<<"$output")" ] || fail "$output"
+    run -0 systemd-analyze verify "$BATS_TEST_TMPDIR/sandtrace-doctor.service" "$BATS_TEST_TMPDIR/sandtrace-doctor.timer" \
+        "$BATS_TEST_TMPDIR/sandtrace-desk.service"
+    [ -z "$(grep 'sandtrace-do\|sandtrace-desk' <<<"$output")" ] || fail "$output"
 }
 
 @test "systemd-tmpfiles makes the directories with the modes that sandtrace itself gives them" {

@@ -1,5 +1,6 @@
 #!/bin/bash
-# bench-desk [EVENTS]: what the review desk takes for a million events: making the database from a trace. Not a test: a
+# bench-desk [EVENTS]: what the review desk takes for a million events: making the database from a trace, pages and
+# summaries, and the server's memory with 200 live readers. Not a test: a
 # busy machine makes it slow, not wrong. With --assert it fails where a goal is missed.
 set -euo pipefail
 
@@ -9,7 +10,7 @@ events=${1:-1000000}
 goal=100000
 dir=$(mktemp -d "${BENCH_FOLDER:-/var/tmp}/bench-desk.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
-mkdir "$dir/log"
+mkdir "$dir/log" "$dir/run"
 printf 'log_dir: %s/log\nkey_dir: %s/keys\nevents_db: %s/events.db\n' "$dir" "$dir" "$dir" >"$dir/sandtrace.yaml"
 export SANDTRACE_CONFIG=$dir/sandtrace.yaml
 
@@ -22,4 +23,5 @@ rate=$((events * 1000000000 / (end - start)))
 printf '%-24s %10d events in %d.%03d s %10d a second   goal %d: %s\n' "index" "$events" \
     $(((end - start) / 1000000000)) $(((end - start) / 1000000 % 1000)) "$rate" "$goal" "$([ "$rate" -ge "$goal" ] && echo met || echo 'NOT MET')"
 printf '%-24s %10d MB of trace, %d MB of database\n' "" $(($(stat -c %s "$dir/log/bench.jsonl") / 1000000)) $(($(stat -c %s "$dir/events.db") / 1000000))
+python3 "$ST_SRCDIR/tests/bench/desk_load.py" "$ST_BUILDDIR/sandtrace" "$dir" "$dir/log/bench.jsonl" ${assert:+--assert}
 [ -z "$assert" ] || [ "$rate" -ge "$goal" ]

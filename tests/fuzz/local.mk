@@ -35,6 +35,12 @@ tests_fuzz_fuzz_exec_SOURCES = %D%/fuzz_exec.c
 tests_fuzz_fuzz_exec_LDFLAGS = $(LDFLAGS_FUZZ)
 tests_fuzz_fuzz_exec_LDADD = libsensors.a libmodel.a libbase.a $(BASE_LIBS)
 
+FUZZERS += %D%/fuzz_desk_request
+tests_fuzz_fuzz_desk_request_SOURCES = %D%/fuzz_desk_request.c
+tests_fuzz_fuzz_desk_request_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(SODIUM_CFLAGS)
+tests_fuzz_fuzz_desk_request_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_desk_request_LDADD = libdeskhttp.a libdesk.a libaudit.a libmodel.a libbase.a $(BASE_LIBS) $(SQLITE_LIBS) $(SODIUM_LIBS) $(MICROHTTPD_LIBS)
+
 FUZZERS += %D%/fuzz_engines
 tests_fuzz_fuzz_engines_SOURCES = %D%/fuzz_engines.c src/cli/engine.c src/cli/engine.h src/cli/engine_docker.c src/cli/engine_podman.c \
 	src/cli/engine_containerd.c src/cli/engine_toml.c src/cli/engine_toml.h
