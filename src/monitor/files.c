@@ -366,7 +366,7 @@ static void describe_marks(struct st_files *f, const struct st_mark_plan *plan, 
                         plan->list[i].mount->point + strlen(order->rootfs));
             first = 0;
         }
-    st_depth_watch_describe(&f->depth, order, &f->watched);
+    st_depth_watch_describe(&f->depth, &f->watched);
 }
 
 static int put_marks(struct st_files *f, const struct st_watch *w, struct st_error *err)

@@ -252,7 +252,11 @@ reads() {
     [[ $output == *"locked at depth strict"* ]]
 }
 
-@test "without being asked for, no depth but strict is used" {
+@test "by default the policy says how deep, and that is guard; the configuration can have every open asked about" {
+    sed -i /^depth:/d "$SANDTRACE_CONFIG"
+    prepare runc box
+    runs runc true
+    [[ $(depth_of "$id") == *"; depth guard: "* ]]
     configure depth strict
     prepare runc box
     runs runc 'read x </etc/passwd'
