@@ -258,7 +258,6 @@ reads() {
     runs runc true
     [[ $(depth_of "$id") == *"; depth guard: "* ]]
     configure depth strict
-    prepare runc box
     runs runc 'read x </etc/passwd'
     [[ $(depth_of "$id") != *depth* ]]
     trace_has "$id" '.payload.path == "/etc/passwd" and .verdict.result == "allow"'
