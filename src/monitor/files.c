@@ -53,16 +53,6 @@ static void answer_exec(void *ctx, struct st_operation *op, bool allow)
     st_fan_answer(f->fan, &op->fd, allow);
 }
 
-static void note_overflow(struct st_files *f)
-{
-    static const char json[] =
-        "{\"detail\":\"the event queue overflowed\",\"name\":\"filesystem\",\"state\":\"degraded\"}";
-    struct st_error err = {0};
-
-    f->overflows++;
-    st_pipeline_note(f->pipeline, ST_EV_SENSOR, ST_TIER_KERNEL, json, sizeof(json) - 1, true, &err);
-}
-
 /* A runtime that enters as a copy of itself in memory: another one each time, known by its content, once. */
 static bool runs_copy(struct st_files *f, pid_t leader, const struct stat *program)
 {
@@ -267,7 +257,7 @@ static void take(void *ctx, const struct st_fan_event *seen)
         return;
     }
     if (seen->overflow) {
-        note_overflow(f);
+        st_files_note_loss(f);
         return;
     }
     if (seen->fd >= 0 && (uint32_t)seen->fd > atomic_load(&f->pipeline->watch->pulse->top_fd))

@@ -235,6 +235,33 @@ reads() {
     trace_has "$id" '.payload.path == "/etc/passwd" and .verdict.result == "allow" and .payload.process.comm == "sh"'
 }
 
+# has_many DEPTH FILES: a container to be, with so many in /opt/many.
+has_many() {
+    prepare runc box
+    with_depth "$1"
+    mkdir -p "$(bundle_of box)/rootfs/opt/many"
+    (cd "$(bundle_of box)/rootfs/opt/many" && seq "$2" | xargs touch)
+}
+
+@test "under strict there is a count for every open, and for no other" {
+    has_many strict 500
+    runs runc 'for p in 1 2 3 4 5 6 7 8; do (for f in /opt/many/*; do read x <$f; done) & done; wait'
+    [ "$(jq -s 'map(select(.event_type == "filesystem" and (.payload.path | tostring | startswith("/opt/many/"))) | .payload.count // 1) | add' "$(trace_of "$id")")" -eq 4000 ]
+    [ "$(reads /opt/many/1)" -eq 8 ]
+    [ "$(reads /opt/many)" -eq 8 ]
+}
+
+@test "under record as many opens as the kernel can't tell of at once are a loss, which is on the trace and makes the container stand still" {
+    has_many record 2500 # alike ones are one: of the same thread, and the same file
+    start_by runc box sh -c 'set -- /opt/many/*; for p in 1 2 3 4 5 6 7 8 9 10 11 12; do (while :; do for f; do read x <$f; done; done) & done; wait'
+    id=$(id_of box)
+    retry_until eval '[ "$(sandtrace pending | jq -r .by.name)" = files ]'
+    trace_has "$id" '.event_type == "sensor" and .payload.name == "files" and .payload.state == "degraded" and (.payload.detail | startswith("more was opened"))'
+    trace_has "$id" '.event_type == "security_pause" and .payload.by.how == "sensor" and .payload.by.name == "files"'
+    remove_by runc box
+    trace_is_complete "$id"
+}
+
 @test "an annotation asks for a depth, and not for less than a locked policy has" {
     configure depth strict
     prepare runc box
@@ -257,6 +284,7 @@ reads() {
     prepare runc box
     runs runc true
     [[ $(depth_of "$id") == *"; depth guard: "* ]]
+    rm "$(trace_of "$id")"
     configure depth strict
     runs runc 'read x </etc/passwd'
     [[ $(depth_of "$id") != *depth* ]]
