@@ -187,7 +187,7 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const cha
     judged = f->opened && st_opened_judged(f->opened, seen->tid, ev.fs.path, ev.fs.access);
     st_guards_name(&f->guards, &ev);
     if (f->opened && f->depth.told >= 0)
-        st_opened_judge(f->opened, seen->tid, &ev); /* it is going to be told once more */
+        st_opened_settle(f->opened, seen->tid, &ev); /* it is going to be told once more */
     /* What was judged was the name. Behind it is another object now, which is guarded? Then nothing was. */
     if (judged && !ev.fs.target.p) {
         st_summary_identify(&f->pipeline->summary, &ev.fs);

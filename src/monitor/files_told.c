@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "monitor/fault.h"
 #include "monitor/record.h"
 #include "sensors/fan.h"
 
@@ -73,6 +74,7 @@ static void take(void *ctx, const struct st_fan_event *seen)
 
 int st_files_read_told(struct st_files *f)
 {
+    st_fault(f->pipeline->watch, "told");
     return st_fan_read(f->depth.told, take, f);
 }
 
