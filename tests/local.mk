@@ -120,6 +120,8 @@ EXTRA_DIST += \
 	%D%/bench/freeze_trials.py \
 	%D%/bench/depth.sh \
 	%D%/bench/depth_rounds.py \
+	%D%/bench/growth.sh \
+	%D%/bench/many.sh \
 	%D%/bench/syscall.sh \
 	%D%/bench/syscall_rounds.py \
 	%D%/bench/net.sh \
@@ -127,7 +129,7 @@ EXTRA_DIST += \
 	%D%/bench/net_rounds.py
 
 # runc's own suite, by runc and through us, compared; and what we add to a start.
-.PHONY: check-runc check-vm bench-start bench-freeze bench-net bench-syscall bench-depth
+.PHONY: check-runc check-vm bench-start bench-freeze bench-net bench-syscall bench-depth bench-growth bench-many
 # make check-vm VM=PROGRAM [SUITES="bookworm trixie"] [VM_FILES="lifecycle.bats …"]: see vm/run.sh.
 check-vm: all %D%/attack/attack %D%/attack/ask %D%/attack/net %D%/attack/forks %D%/attack/marker %D%/attack/storm %D%/attack/monitor-with-faults
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/vm/run.sh "$(VM)" $(SUITES) -- $(VM_FILES)
@@ -149,6 +151,10 @@ tests_bench_clock_SOURCES = %D%/bench/clock.c
 tests_bench_clock_LDFLAGS = $(AM_LDFLAGS) $(ST_STATIC_LDFLAGS)
 bench-depth: all %D%/bench/clock
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/depth.sh $(BENCH_FLAGS)
+bench-growth: all %D%/bench/clock
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/growth.sh $(BENCH_FLAGS)
+bench-many: all
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/many.sh $(BENCH_FLAGS)
 bench-freeze: all %D%/attack/marker
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/freeze.sh $(BENCH_FLAGS)
 
