@@ -1,5 +1,5 @@
 # Documents that are read as they are, with the configuration's example.
-dist_doc_DATA = README.md NEWS.md contrib/sandtrace.yaml %D%/architecture.md %D%/control.md %D%/errors.md %D%/floor.md %D%/getting-started.md %D%/integration-docker.md %D%/integration-kubernetes.md %D%/integration-podman.md %D%/network.md %D%/operations.md %D%/policy.md %D%/processes.md %D%/review-desk.md %D%/sandbox_security.md %D%/syscalls.md %D%/threat-model.md
+dist_doc_DATA = README.md NEWS.md contrib/sandtrace.yaml %D%/architecture.md %D%/control.md %D%/depth.md %D%/errors.md %D%/floor.md %D%/getting-started.md %D%/integration-docker.md %D%/integration-kubernetes.md %D%/integration-podman.md %D%/network.md %D%/operations.md %D%/policy.md %D%/processes.md %D%/review-desk.md %D%/sandbox_security.md %D%/syscalls.md %D%/threat-model.md
 
 # What watching costs: the method, and what make bench has found.
 EXTRA_DIST += %D%/bench/README.md

@@ -134,6 +134,8 @@ EXTRA_DIST += \
 	%D%/bench/start.sh \
 	%D%/bench/freeze.sh \
 	%D%/bench/freeze_trials.py \
+	%D%/bench/growth.sh \
+	%D%/bench/many.sh \
 	%D%/bench/syscall.sh \
 	%D%/bench/syscall_rounds.py \
 	%D%/bench/open.sh \
@@ -142,7 +144,7 @@ EXTRA_DIST += \
 	%D%/bench/net_rounds.py
 
 # runc's own suite, by runc and through us, compared; and what we add to a start.
-.PHONY: check-runc check-vm bench-start bench-freeze bench-net bench-syscall bench-open
+.PHONY: check-runc check-vm bench-start bench-freeze bench-net bench-syscall bench-open bench-growth bench-many
 # make check-vm VM=PROGRAM [SUITES="bookworm trixie"] [VM_FILES="lifecycle.bats …"]: see vm/run.sh.
 check-vm: all %D%/attack/attack %D%/attack/ask %D%/attack/net %D%/attack/forks %D%/attack/marker %D%/attack/storm %D%/attack/monitor-with-faults
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/vm/run.sh "$(VM)" $(SUITES) -- $(VM_FILES)
@@ -163,6 +165,10 @@ bench-syscall: all %D%/attack/ask %D%/bench/bare
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/syscall.sh $(BENCH_FLAGS)
 bench-open: all %D%/bench/clock %D%/bench/bare
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/open.sh $(BENCH_FLAGS)
+bench-growth: all %D%/bench/clock
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/growth.sh $(BENCH_FLAGS)
+bench-many: all
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/many.sh $(BENCH_FLAGS)
 bench-freeze: all %D%/attack/marker
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/bench/freeze.sh $(BENCH_FLAGS)
 

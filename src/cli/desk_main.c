@@ -88,9 +88,7 @@ static int run(const struct args *a, struct st_error *err)
     o.sandtrace = a->sandtrace ? a->sandtrace : "/usr/bin/sandtrace";
     o.db = a->db ? a->db : config->events_db;
     o.gid = group;
-    o.quarantine_dir = getenv("SANDTRACE_QUARANTINE_DIR");
-    if (!o.quarantine_dir)
-        o.quarantine_dir = ST_LIBDIR "/quarantine";
+    o.quarantine_dir = config->quarantine_dir;
     o.user = st_login_name();
     if (st_db_make_folder(o.db, err) < 0 || token_of(o.db, o.token, err) < 0)
         return -err->errnum;

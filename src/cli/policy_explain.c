@@ -162,9 +162,8 @@ static void put_text(const struct explained *x)
                p->rule ? p->rule->id : "", p->rule ? ": " : "", p->why);
     printf("\n");
     if (p->depth != ST_DEPTH_STRICT && !x->cmd->container && !x->cmd->depth_by_policy)
-        printf("A container gets that where the annotation io.sandtrace.depth or --depth asks for it, or "
-               "sandtrace.yaml says "
-               "`depth: policy`;\nelse every open is asked about.\n");
+        printf("A container gets that where the annotation io.sandtrace.depth or --depth asks for it; else "
+               "every open is\nasked about, because sandtrace.yaml says `depth: strict`.\n");
     put_mounts(x);
     put_rules(x);
     for (size_t i = 0; i < p->n_objects; i++) {

@@ -20,7 +20,7 @@ enum { POLICY, DEPTH, NETWORK, BIND, ENV, USER, TRACE, INTERACTIVE };
 static const struct st_opt options[] = {
     [POLICY] = {"policy", 0, "NAME", "what it may do (default: the configuration's)"},
     [DEPTH] = {"depth", 0, "guard|record|strict",
-               "which opens are asked about (default: all of them, strict)"},
+               "which opens are asked about (default: as the policy says)"},
     [NETWORK] = {"network", 0, "none|user|host", "its network (default: none); user wants slirp4netns"},
     [BIND] = {"bind", 0, "SRC[:DST][:ro]",
               "show it a file or folder of this machine, under DST or its own name"},

@@ -42,7 +42,7 @@ static const struct choices host_networks = {{"refuse", "allow", "cgroup", NULL}
                                              "write refuse, cgroup or allow"};
 static const struct choices net_admins = {{"refuse", "allow", "outside", NULL},
                                           "write refuse, allow or outside"};
-static const struct choices depths = {{"strict", "policy", NULL}, "write strict or policy"};
+static const struct choices depths = {{"strict", "policy", NULL}, "write policy or strict"};
 static const struct choices quarantines = {{"never", "low", "medium", "high", "critical", NULL},
                                            "write low, medium, high, critical or never"};
 static const struct choices unreviewed = {{"off", "container", "image", NULL},
@@ -78,7 +78,7 @@ static const struct key keys[] = {
     {"worker_grace", DURATION, AT(worker_grace_ms), "5s", NULL, NULL},
     {"freezer", CHOICE, AT(freezer), "auto", &freezers, NULL},
     {"process_events", CHOICE, AT(process_events), "auto", &process_events, NULL},
-    {"depth", CHOICE, AT(depth), "strict", &depths, NULL},
+    {"depth", CHOICE, AT(depth), "policy", &depths, NULL},
     {"pod_sandbox", CHOICE, AT(pod_sandbox), "light", &pod_sandboxes, NULL},
     {"network", BOOL, AT(network), "true", NULL, NULL},
     {"resolvers", ADDRS, AT(resolvers), NULL, NULL, NULL},

@@ -50,7 +50,7 @@ struct st_config {
     enum st_freezer_choice freezer; /* which control group hierarchy freezes */
     enum st_process_events
         process_events;     /* is the kernel asked to tell of processes, or are they counted? */
-    enum st_depth_by depth; /* who says which opens are asked about; nobody: all of them are */
+    enum st_depth_by depth; /* who says which opens are asked about, if not an annotation; nobody: all are */
     enum st_pod_sandbox pod_sandbox;
     bool network;                      /* is it watched? */
     bool dead_man_switch;              /* nothing leaves once nobody renews it */

@@ -37,7 +37,7 @@ static int make_plan(struct st_depth_watch *d, const struct st_mounts *host, str
 
     if (o->depth && st_depth_choose(d->pipeline->policy, o->depth, &facts.asked, err) < 0)
         return -err->errnum;
-    d->plan.depth = facts.asked;
+    d->plan.depth = d->asked = facts.asked;
     if (facts.asked == ST_DEPTH_STRICT)
         return 0;
     st_footings_find(&d->mounts, host, &order, &d->footings);
@@ -174,13 +174,13 @@ void st_depth_watch_close(struct st_depth_watch *d)
 }
 
 /* As "; depth guard: 12 objects; every open: /dev (rule memory: …)". */
-void st_depth_watch_describe(const struct st_depth_watch *d, const struct st_order *order, struct st_buf *out)
+void st_depth_watch_describe(const struct st_depth_watch *d, struct st_buf *out)
 {
     const char *before = "; every open:";
 
     if (d->plan.depth == ST_DEPTH_STRICT) {
-        if (order->depth && strcmp(order->depth, st_depth_name(ST_DEPTH_STRICT)) != 0)
-            st_buf_addf(out, "; depth strict, not %s: %s", order->depth, d->plan.why);
+        if (d->plan.why)
+            st_buf_addf(out, "; depth strict, not %s: %s", st_depth_name(d->asked), d->plan.why);
         return;
     }
     st_buf_addf(out, "; depth %s: %zu objects", st_depth_name(d->plan.depth), d->n_objects);

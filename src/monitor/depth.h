@@ -16,6 +16,7 @@
 struct st_depth_watch {
     struct st_pipeline *pipeline; /* NULL: every open is asked about */
     struct st_policy *policy;
+    enum st_depth asked;
     struct st_depth_plan plan; /* by it */
     struct st_mounts mounts;   /* as they were when the plan was made; it points there */
     struct st_footings footings;
@@ -35,8 +36,7 @@ bool st_depth_watch_is_told(struct st_depth_watch *d, int fd);
 void st_depth_watch_close(struct st_depth_watch *d);
 
 /* What came of it, for people; nothing where every open is asked about and that is what was wanted. */
-void st_depth_watch_describe(const struct st_depth_watch *d, const struct st_order *order,
-                             struct st_buf *out);
+void st_depth_watch_describe(const struct st_depth_watch *d, struct st_buf *out);
 
 /* Somebody is about to make something at this path, on the mount of this fd: if that belongs on the
  * list, each open of the mount is asked about from now on. Negative: that can't be had; it must not be made.

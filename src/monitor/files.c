@@ -54,16 +54,6 @@ static void answer_exec(void *ctx, struct st_operation *op, bool allow)
     st_fan_answer(f->fan, &op->fd, allow);
 }
 
-static void note_overflow(struct st_files *f)
-{
-    static const char json[] =
-        "{\"detail\":\"the event queue overflowed\",\"name\":\"filesystem\",\"state\":\"degraded\"}";
-    struct st_error err = {0};
-
-    f->overflows++;
-    st_pipeline_note(f->pipeline, ST_EV_SENSOR, ST_TIER_KERNEL, json, sizeof(json) - 1, true, &err);
-}
-
 /* A runtime that enters as a copy of itself in memory: another one each time, known by its content, once. */
 static bool runs_copy(struct st_files *f, pid_t leader, const struct stat *program)
 {
@@ -198,7 +188,7 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const cha
     judged = f->opened && st_opened_judged(f->opened, seen->tid, ev.fs.path, ev.fs.access);
     st_guards_name(&f->guards, &ev);
     if (f->opened && f->depth.told >= 0)
-        st_opened_judge(f->opened, seen->tid, &ev); /* it is going to be told once more */
+        st_opened_settle(f->opened, seen->tid, &ev); /* it is going to be told once more */
     /* What was judged was the name. Behind it is another object now, which is guarded? Then nothing was. */
     if (judged && !ev.fs.target.p) {
         st_summary_identify(&f->pipeline->summary, &ev.fs);
@@ -268,7 +258,7 @@ static void take(void *ctx, const struct st_fan_event *seen)
         return;
     }
     if (seen->overflow) {
-        note_overflow(f);
+        st_files_note_loss(f);
         return;
     }
     if (seen->fd >= 0 && (uint32_t)seen->fd > atomic_load(&f->pipeline->watch->pulse->top_fd))
@@ -364,7 +354,7 @@ static void describe_marks(struct st_files *f, const struct st_mark_plan *plan, 
                         plan->list[i].mount->point + strlen(order->rootfs));
             first = 0;
         }
-    st_depth_watch_describe(&f->depth, order, &f->watched);
+    st_depth_watch_describe(&f->depth, &f->watched);
 }
 
 static int put_marks(struct st_files *f, const struct st_watch *w, struct st_error *err)

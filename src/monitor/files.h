@@ -73,6 +73,8 @@ bool st_files_enters(struct st_files *f);
 int st_files_attach(struct st_files *f, struct st_loop *loop);
 /* One read of these opens, as st_fan_read. */
 int st_files_read_told(struct st_files *f);
+/* The kernel's queue was full: on the trace, and in enforce mode the container stands still. */
+void st_files_note_loss(struct st_files *f);
 
 /* What was reported and not read yet, when the container has ended. */
 void st_files_drain(struct st_files *f);

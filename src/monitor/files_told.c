@@ -7,22 +7,32 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "monitor/fault.h"
 #include "monitor/record.h"
 #include "sensors/fan.h"
 
+#include <stdio.h>
 #include <sys/epoll.h>
 
-static void note_loss(struct st_files *f)
+/* How many did not fit the kernel does not say; that some did not, and how often that was. */
+void st_files_note_loss(struct st_files *f)
 {
+    const struct st_decider by = {
+        .how = "sensor", .uid = ST_UNKNOWN, .name = "files", .reason = "news of files were lost"};
     st_auto_buf payload = ST_BUF_INIT;
     struct st_pipeline *p = f->pipeline;
     struct st_error err = {0};
+    char detail[128];
 
-    f->overflows++;
-    st_record_sensor(&payload, "files", "degraded", "more was opened at once than could be recorded");
+    snprintf(detail, sizeof(detail),
+             "more was opened or closed at once than could be recorded (%llu times by now)",
+             (unsigned long long)++f->overflows);
+    st_record_sensor(&payload, "files", "degraded", detail);
     if (st_pipeline_note(p, ST_EV_SENSOR, ST_TIER_KERNEL, payload.data, payload.len, true, &err) < 0 &&
         p->trace_failed)
         p->trace_failed(p->ctx, &err);
+    if (st_policy_mode(p->policy) == ST_MODE_ENFORCE)
+        st_pipeline_hold(p, &by, &err);
 }
 
 /* Not the host's, and not the runtime's on its way in. */
@@ -30,9 +40,13 @@ static bool is_containers(struct st_files *f, pid_t tid)
 {
     if (tid == f->self || tid == f->warden || !f->init_runs)
         return false;
+    f->who = st_process_cached(f->pipeline->known, tid, ST_UNKNOWN, st_now_mono_ns());
+    if (!f->who) {
+        f->room.facts = (struct st_process_facts){0};
+        f->who = &f->room.facts;
+    }
     /* Who has ended runs no program and is in no group any more. */
-    f->who = &f->room.facts;
-    if (!st_process_read(tid, &f->members, &f->room) || !f->who->process.exe.p)
+    if (!f->who->process.exe.p)
         return true;
     return f->who->in_container && !st_files_enters(f);
 }
@@ -48,7 +62,7 @@ static void take(void *ctx, const struct st_fan_event *seen)
                           .fs = {.op = ST_FS_OPEN, .access = ST_ACCESS_READ}};
 
     if (seen->overflow)
-        note_loss(f);
+        st_files_note_loss(f);
     if (fd < 0 || seen->exec || !st_depth_watch_is_told(&f->depth, fd) || !is_containers(f, seen->tid))
         return;
     st_files_describe(f, fd, &ev);
@@ -60,6 +74,7 @@ static void take(void *ctx, const struct st_fan_event *seen)
 
 int st_files_read_told(struct st_files *f)
 {
+    st_fault(f->pipeline->watch, "told");
     return st_fan_read(f->depth.told, take, f);
 }
 

@@ -83,6 +83,8 @@ static void let_go_on(struct st_mutations *m, struct st_asking *a)
         return;
     if (m->depth && m->resolved && m->request.what->kind == ST_MUT_OPEN && m->object.object < 0)
         st_depth_watch_expect(m->depth, &m->object);
+    if (m->opening)
+        st_opened_judge(&m->opened, a->tid, &(struct st_event){.fs = *m->opening});
     if (m->processes)
         st_processes_approved(m->processes, a->tid, &a->call);
     st_filter_answer(a->filter, a->id, 0);
@@ -269,7 +271,6 @@ bool st_inquiry_settle_again(struct st_inquiry *q)
 static void take_change(struct st_inquiry *q)
 {
     struct st_mutations *m = q->m;
-    struct st_event opened; /* as the kernel is going to name it */
     struct st_verdict unused;
 
     /* What was read belongs to the asker only if it still waits. */
@@ -286,13 +287,12 @@ static void take_change(struct st_inquiry *q)
     }
     st_inquiry_fill(q, ST_EV_FILESYSTEM);
     q->ev.fs = q->change.fs;
-    opened = q->ev;
+    if (m->request.what->kind == ST_MUT_OPEN)
+        m->opening = &q->change.fs;
     if (m->guards)
         st_guards_name(m->guards, &q->ev);
     if (st_inquiry_settle_again(q))
         return;
-    if (m->request.what->kind == ST_MUT_OPEN)
-        st_opened_judge(&m->opened, (pid_t)q->asked->pid, &opened);
     if (!st_pipeline_would_let(m->pipeline, &q->ev, &unused))
         st_inquiry_look_closer(q);
     st_inquiry_judge(q, EACCES);
@@ -328,6 +328,7 @@ static void take_mutation(struct st_inquiry *q)
         know_handed(q);
     take_change(q);
     m->resolved = false;
+    m->opening = NULL;
     if (rc == 0) {
         st_resolved_close(&m->object);
         st_resolved_close(&m->target);

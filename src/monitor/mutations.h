@@ -33,6 +33,8 @@ struct st_mutations {
     struct st_membership members;
     uint64_t setup_uses, plain_errors;
     struct st_opened opened;
+    const struct st_ev_filesystem
+        *opening; /* the open that is being judged, as the kernel is going to name it; or NULL */
     struct st_processes *processes; /* NULL: not watched */
     const struct st_guards *guards; /* NULL: files are not watched */
     struct st_depth_watch *depth;   /* NULL: likewise */

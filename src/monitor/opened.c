@@ -19,13 +19,18 @@ void st_opened_judge(struct st_opened *o, pid_t tid, const struct st_event *ev)
 {
     unsigned access = ev->fs.access & (ST_ACCESS_READ | ST_ACCESS_WRITE);
 
-    o->judged[(unsigned)tid % ST_JUDGED] = (struct st_judged){tid, access, hash(ev->fs.path)};
+    o->judged[(unsigned)tid % ST_JUDGED] = (struct st_judged){tid, access, hash(ev->fs.path), false};
+}
+
+void st_opened_settle(struct st_opened *o, pid_t tid, const struct st_event *ev)
+{
+    o->judged[(unsigned)tid % ST_JUDGED] = (struct st_judged){tid, 0, hash(ev->fs.path), true};
 }
 
 bool st_opened_judged(struct st_opened *o, pid_t tid, struct st_str path, unsigned access)
 {
     struct st_judged *j = &o->judged[(unsigned)tid % ST_JUDGED];
-    bool same = j->tid == tid && j->path == hash(path) && (access & ~j->access) == 0;
+    bool same = j->tid == tid && !j->settled && j->path == hash(path) && (access & ~j->access) == 0;
 
     if (j->tid == tid)
         j->tid = 0;

@@ -20,6 +20,7 @@ struct st_opened {
         pid_t tid; /* 0: none */
         unsigned access;
         uint64_t path; /* hash */
+        bool settled;  /* and answered: all that may come is that it is told */
     } judged[ST_JUDGED];
     struct st_handed {
         uint64_t dev, ino;
@@ -29,7 +30,10 @@ struct st_opened {
     unsigned n_handed;
 };
 
+/* It is let go on; what is refused or waits is not known here. */
 void st_opened_judge(struct st_opened *o, pid_t tid, const struct st_event *ev);
+/* fanotify has asked about it, and is answered: it is no permission for another open. */
+void st_opened_settle(struct st_opened *o, pid_t tid, const struct st_event *ev);
 
 /* Was this very open let go on a moment ago? What was known of this thread is used up by the question. */
 bool st_opened_judged(struct st_opened *o, pid_t tid, struct st_str path, unsigned access);

@@ -16,7 +16,7 @@
 struct walk {
     const struct st_resolver *who;
     unsigned flags, links;
-    int root, at;  /* O_PATH */
+    int root, at;  /* O_PATH; root: -1 until it is needed */
     bool own_proc; /* went through /proc/self: paths there have our number of the process */
     size_t len;    /* of what is left to walk */
     char left[2 * PATH_MAX];
@@ -97,10 +97,10 @@ static int put_before(struct walk *w, const char *text, size_t len)
 
 static int to_root(struct walk *w)
 {
-    int fd = fcntl(w->root, F_DUPFD_CLOEXEC, 3);
+    int fd = open_of(w->who->tid, "root");
 
     if (fd < 0)
-        return -errno;
+        return fd;
     move_to(w, fd);
     return 0;
 }
@@ -202,6 +202,8 @@ static int step_up(struct walk *w)
 {
     int fd;
 
+    if (w->root < 0 && (w->root = open_of(w->who->tid, "root")) < 0)
+        return w->root;
     if (same_place(w->at, w->root))
         return 0;
     fd = openat(w->at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -236,6 +238,38 @@ static size_t next_name(struct walk *w, char name[NAME_MAX + 1], bool *last, boo
     w->len -= skip + len;
     memmove(w->left, w->left + skip + len, w->len + 1);
     return len;
+}
+
+static bool goes_up(const char *path, size_t len)
+{
+    for (const char *p = path; (p = memmem(p, len - (size_t)(p - path), "..", 2)); p++)
+        if ((p == path || p[-1] == '/') && (p + 2 == path + len || p[2] == '/'))
+            return true;
+    return false;
+}
+
+/* The way to the last component in one step, where no link and no `..` is on it; else nothing is done. */
+static void leap(struct walk *w)
+{
+    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                           .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    size_t first = strspn(w->left, "/"), end = w->len;
+    int fd;
+
+    while (end > first && w->left[end - 1] == '/')
+        end--;
+    while (end > first && w->left[end - 1] != '/')
+        end--;
+    if (end == first || goes_up(w->left, end))
+        return;
+    w->left[end - 1] = '\0';
+    fd = (int)syscall(SYS_openat2, w->at, w->left + first, &how, sizeof(how));
+    w->left[end - 1] = '/';
+    if (fd < 0)
+        return;
+    move_to(w, fd);
+    w->len -= end;
+    memmove(w->left, w->left + end, w->len + 1);
 }
 
 /* ---- ends ---- */
@@ -332,24 +366,24 @@ static size_t as_container_sees(const struct walk *w, char *path, size_t len)
 
 /* Removed meanwhile, never linked, or of memory only: the kernel says so behind the path. A name may end in
  * the same words: only where no link is left do they count. */
-static bool is_nameless(const struct stat *sb, const char *path, size_t len)
+static bool is_nameless(int fd, const char *path, size_t len)
 {
-    return sb->st_nlink == 0 && len > strlen(DELETED) &&
-           memcmp(path + len - strlen(DELETED), DELETED, strlen(DELETED)) == 0;
+    struct stat sb;
+
+    return len > strlen(DELETED) && memcmp(path + len - strlen(DELETED), DELETED, strlen(DELETED)) == 0 &&
+           (fstat(fd, &sb) < 0 || sb.st_nlink == 0);
 }
 
 static void find_path(const struct walk *w, struct st_resolved *out)
 {
     int fd = out->parent >= 0 ? out->parent : out->object;
     size_t tail = out->parent >= 0 ? strlen(out->name) : 0;
-    struct stat sb;
     char link[32];
     ssize_t n;
 
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     n = readlink(link, out->path, PATH_MAX);
-    if (n <= 0 || n == PATH_MAX || out->path[0] != '/' || fstat(fd, &sb) < 0 ||
-        is_nameless(&sb, out->path, (size_t)n))
+    if (n <= 0 || n == PATH_MAX || out->path[0] != '/' || is_nameless(fd, out->path, (size_t)n))
         return;
     out->path_len = as_container_sees(w, out->path, (size_t)n);
     if (tail == 0)
@@ -364,9 +398,6 @@ static void find_path(const struct walk *w, struct st_resolved *out)
 
 static int begin(struct walk *w, int dirfd, const char *path)
 {
-    w->root = open_of(w->who->tid, "root");
-    if (w->root < 0)
-        return w->root;
     if (path && path[0] == '/')
         return to_root(w);
     w->at = dirfd == AT_FDCWD ? open_of(w->who->tid, "cwd") : open_fd_of(w->who->tid, dirfd);
@@ -394,6 +425,7 @@ int st_resolve(const struct st_resolver *who, int dirfd, const char *path, unsig
     if (path)
         memcpy(w.left, path, len + 1);
     w.len = len;
+    leap(&w);
     rc = len == 0 ? end_at_fd(&w, out) : walk(&w, out);
     if (rc < 0) {
         st_resolved_close(out);

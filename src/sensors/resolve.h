@@ -1,10 +1,10 @@
 /* resolve: what a path means to a task that is about to use it: the object, by the same way that the kernel
  * will go, in that task's view (root, present directory, fds), and its path in the container's.
  *
- * The walk is by O_PATH only, component by component: nothing is opened, no permission event is raised, no
- * device is touched. What it finds may be another thing a moment later: a refusal is safe, a permission is
- * only as good as the floor beneath it. Errors are those that the kernel would have given, with one of our
- * own: -EXDEV, an object of another container's or the host's mounts. */
+ * The walk is by O_PATH only, component by component where there are links: nothing is opened, no permission
+ * event is raised, no device is touched. What it finds may be another thing a moment later: a refusal is
+ * safe, a permission is only as good as the floor beneath it. Errors are those that the kernel would have
+ * given, with one of our own: -EXDEV, an object of another container's or the host's mounts. */
 #pragma once
 
 #include "base/cleanup.h"

@@ -43,7 +43,7 @@ tests_attack_hunt_LDFLAGS = $(tests_attack_attack_LDFLAGS)
 
 # The monitor, with places at which it can be told to die: what is compiled here stands before libmonitor's.
 check_PROGRAMS += %D%/monitor-with-faults
-tests_attack_monitor_with_faults_SOURCES = %D%/fault.c src/monitor/main.c src/monitor/no_nss.c src/monitor/pipeline.c \
+tests_attack_monitor_with_faults_SOURCES = %D%/fault.c src/monitor/main.c src/monitor/no_nss.c src/monitor/pipeline.c src/monitor/files_told.c \
 	src/monitor/pipeline_decide.c
 tests_attack_monitor_with_faults_CPPFLAGS = $(AM_CPPFLAGS) -DST_FAULTS
 tests_attack_monitor_with_faults_LDFLAGS = $(sandtrace_monitor_LDFLAGS)

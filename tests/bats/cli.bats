@@ -34,7 +34,7 @@ fits_a_screen() {
 @test "the help names every verb, and fits a screen" {
     run -0 sandtrace --help
     fits_a_screen
-    [ "$(verbs | wc -l)" -eq 22 ]
+    [ "$(verbs | wc -l)" -eq 23 ]
     run -0 sandtrace help
     [ "$output" = "$(sandtrace --help)" ]
     run -2 --separate-stderr sandtrace

@@ -67,6 +67,24 @@ all_attacks_fail() {
     all_attacks_fail runc
 }
 
+@test "the same under each depth of watching" {
+    local depth
+    for depth in guard record strict; do
+        furnished runc "$depth"
+        edit_config "$(bundle_of "$depth")" --arg depth "$depth" '.annotations["io.sandtrace.depth"] = $depth'
+        run_by runc "$depth" attack reach <"$files_lib/attacks.txt" >"$NOTES/said" 2>&1 || fail "$(cat "$NOTES/said")"
+        trace_is_complete "$(id_of "$depth")"
+        trace_has "$(id_of "$depth")" "$(watched_as "$depth")"
+        judge runc "$depth" "$files_lib/attacks.txt"
+    done
+}
+
+watched_as() {
+    local says="(.payload.sensors? // [])[] | select(.name == \"files\").detail | contains(\"; depth $1: \")"
+    [ "$1" != strict ] || says='(.payload.sensors? // [])[] | select(.name == "files").detail | contains("; depth ") | not'
+    echo "$says"
+}
+
 @test "docker: every attack by every way is refused, and recorded with its true path and its process" {
     all_attacks_fail docker --lenient
 }
@@ -357,7 +375,8 @@ with_machines_programs() {
 }
 
 @test "a process that has become another program is recorded as that, from its first open on" {
-    furnished runc box
+    configure depth strict
+    ST_DEPTH=strict furnished runc box
     run_by runc box sh -c 'echo plain read /workspace/b >/workspace/orders; echo >/workspace/b
         for i in 1 2 3 4 5 6 7 8; do read line </workspace/a$i; done 2>/dev/null; exec attack reach </workspace/orders' >"$NOTES/said"
     trace_is_complete "$(id_of box)"

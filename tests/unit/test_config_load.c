@@ -236,7 +236,7 @@ static void what_is_wrong_is_said_with_its_place(void **state)
         {"sinks: [{to: syslog, only: some}]\n", "write refusals, or leave it out"},
         {"freezer: v3\n", "write auto, v1 or v2"},
         {"pod_sandbox: none\n", "write light or full"},
-        {"depth: guard\n", "write strict or policy"},
+        {"depth: guard\n", "write policy or strict"},
         {"resolvers: [ns.example]\n",
          "wrong value in `resolvers`; write addresses, such as [10.0.0.53, fd00::53]"},
         {"net_admin: yes\n", "wrong value for `net_admin`; write refuse, allow or outside"},

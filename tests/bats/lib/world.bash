@@ -55,9 +55,9 @@ configure() {
     echo "$1: $2" >>"$SANDTRACE_CONFIG"
 }
 
-# ST_DEPTH=policy: the whole suite under the depths of its policies, of which most say guard; record: bundles that make_bundle
-# makes under record, the others as by policy.
-asked_about_all() { [ "${ST_DEPTH:-strict}" = strict ]; }
+# ST_DEPTH=strict: the whole suite under strict; record: bundles that make_bundle makes under record, the others by their policies,
+# of which most say guard.
+asked_about_all() { [ "${ST_DEPTH:-}" = strict ]; }
 usual_depth() { if asked_about_all; then echo strict; else echo policy; fi; }
 
 write_configuration() {
