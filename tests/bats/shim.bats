@@ -117,7 +117,7 @@ END
     [ "$status" -eq 0 ]
     until [ -e "$WORK/hooks/fds" ]; do busybox sleep 0.02; done
     [ ! -s "$WORK/hooks/environ" ]
-    ! grep -q hooks/engine "$WORK/hooks/fds"
+    run ! grep -q hooks/engine "$WORK/hooks/fds"
     grep -q "0 -> /dev/null" "$WORK/hooks/fds"
 }
 
