@@ -60,14 +60,14 @@ static void write_event(const struct st_frame *f, const struct st_extract *x, st
 
 static char *lower_words(const struct st_extract *x)
 {
-    st_auto_buf b = ST_BUF_INIT;
+    struct st_buf b = ST_BUF_INIT;
 
     st_buf_add(&b, x->subject.p, x->subject.len);
     st_buf_addc(&b, ' ');
     st_buf_add(&b, x->command.p, x->command.len);
-    for (size_t i = 0; i < b.len; i++)
-        b.data[i] = (char)tolower((unsigned char)b.data[i]);
-    return st_steal_ptr(&b.data);
+    for (char *c = b.data, *end = b.data + b.len; c < end; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return b.data;
 }
 
 bool st_live_event_read(struct st_str container, struct st_str line, struct st_buf *scratch,
