@@ -138,7 +138,7 @@ int st_db_open(const char *path, enum st_db_mode mode, struct st_db **out, struc
         return -err->errnum;
     if (remember_file(db, err) < 0)
         return -err->errnum;
-    if (sqlite3_open_v2(path, &db->sq, flags | SQLITE_OPEN_NOFOLLOW, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(path, &db->sq, flags | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return st_db_fail(db, err, "can't be opened");
     rc = settle(db, mode, err);
     if (rc < 0)

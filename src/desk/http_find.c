@@ -103,7 +103,8 @@ static int take_rows(struct search *s, sqlite3_stmt *st, bool looks_at_class, bo
 }
 
 /* The times of a page: ?2 to ?5, behind what is merged (?1). */
-#define PAGE "ts >= ?2 AND ts < ?3 AND (ts, id) < (?4, ?5) ORDER BY ts DESC, id DESC"
+#define PAGE_BY(id) "ts >= ?2 AND ts < ?3 AND (ts, " id ") < (?4, ?5) ORDER BY ts DESC, " id " DESC"
+#define PAGE PAGE_BY("id")
 
 static void bind_page(const struct search *s, sqlite3_stmt *st)
 {
@@ -140,22 +141,8 @@ static int by_class(struct search *s, struct st_error *err)
 
 static int by_text(struct search *s, struct st_error *err)
 {
-    bool also_class = s->sets.by_class;
-    int rc = merge(s,
-                   also_class ? "SELECT ts, id, class FROM sandbox_audit_event INDEXED BY event_by_subject"
-                                " WHERE subject = ?1 AND " PAGE
-                              : "SELECT ts, id FROM sandbox_audit_event INDEXED BY event_by_subject"
-                                " WHERE subject = ?1 AND " PAGE,
-                   &s->sets.texts, also_class, err);
-
-    if (rc == 0)
-        rc = merge(s,
-                   also_class ? "SELECT ts, id, class FROM sandbox_audit_event INDEXED BY event_by_command"
-                                " WHERE command = ?1 AND " PAGE
-                              : "SELECT ts, id FROM sandbox_audit_event INDEXED BY event_by_command"
-                                " WHERE command = ?1 AND " PAGE,
-                   &s->sets.texts, also_class, err);
-    return rc;
+    return merge(s, "SELECT ts, event, class FROM text_at WHERE text = ?1 AND " PAGE_BY("event"),
+                 &s->sets.texts, s->sets.by_class, err);
 }
 
 static int by_time(struct search *s, struct st_error *err)

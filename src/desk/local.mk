@@ -6,6 +6,7 @@ libdesk_a_SOURCES = \
 	%D%/folder.c %D%/folder.h \
 	%D%/index.c %D%/index.h \
 	%D%/ingest.c %D%/ingest.h \
+	%D%/places.c %D%/places.h \
 	%D%/review.c %D%/review.h %D%/review_text.c \
 	%D%/review_admit.c %D%/review_admit.h \
 	%D%/review_tell.c %D%/review_tell.h \

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "desk/counts.h"
 #include "desk/extract.h"
+#include "desk/places.h"
 #include "desk/words.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@ struct st_rows {
     struct st_db *db;
     struct st_words *words;
     struct st_counts *counts;
+    struct st_places *places;
     struct st_extract_room room;
     sqlite3_stmt *add, *begin, *commit, *rollback, *drop, *drop_issues, *add_issue, *last_id;
     bool open;
@@ -48,7 +50,8 @@ int st_rows_new(struct st_db *db, struct st_rows **out, struct st_error *err)
     st_auto_rows r = st_xcalloc(1, sizeof(*r));
 
     r->db = db;
-    if (st_words_new(db, &r->words, err) < 0 || st_counts_new(db, &r->counts, err) < 0)
+    if (st_words_new(db, &r->words, err) < 0 || st_counts_new(db, &r->counts, err) < 0 ||
+        st_places_new(db, &r->places, err) < 0)
         return -err->errnum;
     for (size_t i = 0; i < N_STATEMENTS; i++)
         if (st_db_prepare(db, statements[i].sql, statement(r, i), err) < 0)
@@ -65,6 +68,7 @@ void st_rows_free(struct st_rows *r)
         st_rows_rollback(r);
     st_words_freep(&r->words);
     st_counts_freep(&r->counts);
+    st_places_freep(&r->places);
     for (size_t i = 0; i < N_STATEMENTS; i++)
         st_stmt_freep(statement(r, i));
     st_extract_room_free(&r->room);
@@ -85,14 +89,23 @@ int st_rows_begin(struct st_rows *r, struct st_error *err)
     return rc;
 }
 
-int st_rows_commit(struct st_rows *r, struct st_error *err)
+/* What was gathered beside the events. */
+static int flush(struct st_rows *r, struct st_error *err)
 {
     int rc = st_words_flush(r->words, err);
 
-    if (!r->open)
-        return rc;
     if (rc == 0)
         rc = st_counts_flush(r->counts, err);
+    return rc < 0 ? rc : st_places_flush(r->places, err);
+}
+
+int st_rows_commit(struct st_rows *r, struct st_error *err)
+{
+    int rc;
+
+    if (!r->open)
+        return 0;
+    rc = flush(r, err);
     if (rc == 0)
         rc = st_db_run(r->db, r->commit, err);
     if (rc < 0) {
@@ -109,6 +122,7 @@ void st_rows_rollback(struct st_rows *r)
     st_db_run(r->db, r->rollback, NULL);
     st_words_forget(r->words);
     st_counts_forget(r->counts);
+    st_places_forget(r->places);
     r->open = false;
     r->pending = 0;
     r->next_id = 0;
@@ -153,34 +167,36 @@ static void bind_event(struct st_rows *r, int64_t id, int64_t trace, bool broken
 }
 
 static int bind_words(struct st_rows *r, int at, struct st_str text, bool about, bool blocked,
-                      struct st_error *err)
+                      struct st_place *place, struct st_error *err)
 {
-    int64_t id;
     int rc;
 
     sqlite3_bind_null(r->add, at);
     if (!text.p || !text.len)
         return 0;
-    rc = st_words_id(r->words, text, about, blocked, &id, err);
-    if (rc == 0)
-        sqlite3_bind_int64(r->add, at, id);
-    return rc;
+    rc = st_words_id(r->words, text, about, blocked, &place->text, err);
+    if (rc < 0)
+        return rc;
+    sqlite3_bind_int64(r->add, at, place->text);
+    st_places_add(r->places, place);
+    return 0;
 }
 
 int st_rows_add(struct st_rows *r, int64_t trace, bool broken, const struct st_frame *f, struct st_error *err)
 {
     struct st_extract x;
-    int64_t id, class;
+    struct st_place place = {0};
 
-    if (st_rows_begin(r, err) < 0 || st_rows_next_id(r, &id, err) < 0)
+    if (st_rows_begin(r, err) < 0 || st_rows_next_id(r, &place.event, err) < 0)
         return -err->errnum;
     st_extract(f, &r->room, &x);
-    bind_event(r, id, trace, broken, f, &x);
-    if (bind_words(r, 18, x.subject, true, x.blocked, err) < 0 ||
-        bind_words(r, 19, x.command, false, false, err) < 0 ||
-        st_counts_add(r->counts, trace, &x, &class, err) < 0)
+    place.ts = x.ts;
+    bind_event(r, place.event, trace, broken, f, &x);
+    if (st_counts_add(r->counts, trace, &x, &place.class, err) < 0 ||
+        bind_words(r, 18, x.subject, true, x.blocked, &place, err) < 0 ||
+        bind_words(r, 19, x.command, false, false, &place, err) < 0)
         return -err->errnum;
-    sqlite3_bind_int64(r->add, 20, class);
+    sqlite3_bind_int64(r->add, 20, place.class);
     if (st_db_run(r->db, r->add, err) < 0)
         return -err->errnum;
     r->next_id++;
@@ -191,7 +207,7 @@ int st_rows_add(struct st_rows *r, int64_t trace, bool broken, const struct st_f
 /* The counts of what goes are in the database before it goes: deleting takes them back there. */
 int st_rows_drop(struct st_rows *r, int64_t trace, int64_t from_id, struct st_error *err)
 {
-    if (st_rows_begin(r, err) < 0 || st_words_flush(r->words, err) < 0 || st_counts_flush(r->counts, err) < 0)
+    if (st_rows_begin(r, err) < 0 || flush(r, err) < 0)
         return -err->errnum;
     sqlite3_bind_int64(r->drop, 1, trace);
     sqlite3_bind_int64(r->drop, 2, from_id);

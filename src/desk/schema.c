@@ -99,6 +99,20 @@ static const char *const steps[ST_SCHEMA_VERSION] = {
     " UPDATE class SET n = n - 1 WHERE no = old.class;"
     " UPDATE text_use SET uses = uses - 1, blocked = blocked - old.blocked WHERE text = old.subject;"
     "END;",
+
+    /* Where a text stands is a table of its own, that can be written in its order (places.c). */
+    "CREATE TABLE text_at("
+    " text INTEGER NOT NULL, ts INTEGER NOT NULL, event INTEGER NOT NULL, class INTEGER NOT NULL,"
+    " PRIMARY KEY(text, ts, event)) WITHOUT ROWID;"
+    "INSERT OR IGNORE INTO text_at SELECT subject, ts, id, class FROM sandbox_audit_event WHERE subject IS "
+    "NOT NULL"
+    " UNION ALL SELECT command, ts, id, class FROM sandbox_audit_event WHERE command IS NOT NULL ORDER BY 1, "
+    "2, 3;"
+    "DROP INDEX event_by_subject; DROP INDEX event_by_command;"
+    "CREATE TRIGGER event_gone_from_text AFTER DELETE ON sandbox_audit_event BEGIN"
+    " DELETE FROM text_at WHERE text = old.subject AND ts = old.ts AND event = old.id;"
+    " DELETE FROM text_at WHERE text = old.command AND ts = old.ts AND event = old.id;"
+    "END;",
 };
 
 static int version_of(struct st_db *db, int *out, struct st_error *err)

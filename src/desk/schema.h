@@ -4,7 +4,7 @@
 #include "desk/db.h"
 
 /* The version that this program writes and reads (PRAGMA user_version). */
-#define ST_SCHEMA_VERSION 2
+#define ST_SCHEMA_VERSION 3
 
 /* Every step from the file's version on, each whole or not at all. A version of the future is -EPROTO. */
 int st_schema_bring_up(struct st_db *db, struct st_error *err);
