@@ -3,7 +3,8 @@
  * Three ways lead to the newest events of a filter. By class: what has agent, container, kind, severity and
  * outcome in common is found by time in one index, and a filter is a few such classes, merged. By text: the
  * same for the paths, hosts and commands in which the words are. By time: where those would be too many, all
- * events newest first, looked at one by one; many match then, and a page is soon full. */
+ * events newest first, looked at one by one; many match then, and a page is soon full. Where classes and
+ * words are asked for, the way is the one on which there is less to look at. */
 #include "desk/http_find.h"
 
 #include "base/clock.h"
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 
 #define MERGED_MAX 2000 /* more classes or texts than that, and time leads there sooner */
+#define FEW 10000       /* events that are looked at one by one in the time of a page */
 #define PATIENCE_NS INT64_C(3000000000)
 #define LOOK_EACH 4096
 
@@ -115,7 +117,7 @@ static void bind_page(const struct search *s, sqlite3_stmt *st)
 }
 
 static int merge(struct search *s, const char *sql, const struct st_set *of, bool looks_at_class,
-                 struct st_error *err)
+                 bool looks_at_text, struct st_error *err)
 {
     st_auto_stmt st = NULL;
     int rc = st_db_prepare(s->db, sql, &st, err);
@@ -125,7 +127,7 @@ static int merge(struct search *s, const char *sql, const struct st_set *of, boo
 
         sqlite3_bind_int64(st, 1, of->list[i]);
         bind_page(s, st);
-        rc = take_rows(s, st, looks_at_class, false, err);
+        rc = take_rows(s, st, looks_at_class, looks_at_text, err);
         if (s->out->n > before)
             settle(s);
     }
@@ -135,14 +137,18 @@ static int merge(struct search *s, const char *sql, const struct st_set *of, boo
 static int by_class(struct search *s, struct st_error *err)
 {
     return merge(
-        s, "SELECT ts, id FROM sandbox_audit_event INDEXED BY event_by_class WHERE class = ?1 AND " PAGE,
-        &s->sets.classes, false, err);
+        s,
+        s->sets.by_text
+            ? "SELECT ts, id, class, subject, command FROM sandbox_audit_event INDEXED BY event_by_class"
+              " WHERE class = ?1 AND " PAGE
+            : "SELECT ts, id FROM sandbox_audit_event INDEXED BY event_by_class WHERE class = ?1 AND " PAGE,
+        &s->sets.classes, false, s->sets.by_text, err);
 }
 
 static int by_text(struct search *s, struct st_error *err)
 {
     return merge(s, "SELECT ts, event, class FROM text_at WHERE text = ?1 AND " PAGE_BY("event"),
-                 &s->sets.texts, s->sets.by_class, err);
+                 &s->sets.texts, s->sets.by_class, false, err);
 }
 
 static int by_time(struct search *s, struct st_error *err)
@@ -163,6 +169,16 @@ static int by_time(struct search *s, struct st_error *err)
     return take_rows(s, st, s->sets.by_class, s->sets.by_text, err);
 }
 
+static int by_shortest_way(struct search *s, struct st_error *err)
+{
+    bool classes = s->sets.by_class && s->sets.classes.n <= MERGED_MAX;
+    bool texts = s->sets.by_text && s->sets.texts.n <= MERGED_MAX;
+
+    if (classes && (!texts || s->sets.classes.events <= FEW))
+        return by_class(s, err);
+    return texts ? by_text(s, err) : by_time(s, err);
+}
+
 int st_find_run(struct st_db *db, const struct st_find *f, struct st_found *out, struct st_error *err)
 {
     struct search s = {.db = db, .f = f, .out = out, .floor = INT64_MIN, .began_ns = st_now_mono_ns()};
@@ -171,12 +187,8 @@ int st_find_run(struct st_db *db, const struct st_find *f, struct st_found *out,
     *out = (struct st_found){0};
     if (rc == 0 && ((s.sets.by_class && !s.sets.classes.n) || (s.sets.by_text && !s.sets.texts.n)))
         rc = 0; /* nothing can match */
-    else if (rc == 0 && s.sets.by_text && s.sets.texts.n <= MERGED_MAX)
-        rc = by_text(&s, err);
-    else if (rc == 0 && s.sets.by_class && !s.sets.by_text && s.sets.classes.n <= MERGED_MAX)
-        rc = by_class(&s, err);
     else if (rc == 0)
-        rc = by_time(&s, err);
+        rc = by_shortest_way(&s, err);
     settle(&s);
     st_sets_free(&s.sets);
     return rc;

@@ -49,6 +49,7 @@ static int set_fill(struct st_db *db, sqlite3_stmt *st, struct st_set *s, struct
             s->list = st_xrealloc(s->list, s->room * sizeof(*s->list));
         }
         s->list[s->n++] = no;
+        s->events += sqlite3_column_int64(st, 1);
     }
     set_close(s);
     return rc;
@@ -84,7 +85,7 @@ static int find_classes(struct st_db *db, const struct st_find *f, struct st_set
     st_auto_stmt st = NULL;
     int rc;
 
-    st_buf_adds(&w.sql, "SELECT no FROM class WHERE n > 0");
+    st_buf_adds(&w.sql, "SELECT no, n FROM class WHERE n > 0");
     if (f->analysis_id)
         add_text(&w, " AND analysis_id = ", st_str(f->analysis_id), "");
     if (f->container)
@@ -125,7 +126,7 @@ static int find_texts(struct st_db *db, const char *text, struct st_set *out, st
 {
     st_auto_buf words = ST_BUF_INIT;
     st_auto_stmt st = NULL;
-    int rc = st_db_prepare(db, "SELECT rowid FROM text_search WHERE text_search MATCH ?1", &st, err);
+    int rc = st_db_prepare(db, "SELECT rowid, 0 FROM text_search WHERE text_search MATCH ?1", &st, err);
 
     st_sets_words(text, &words);
     if (rc < 0)

@@ -9,6 +9,7 @@ struct st_set {
     size_t n, room;
     unsigned char *bits; /* one for each number up to max */
     int64_t max;
+    int64_t events; /* of classes: how many they are together */
 };
 
 bool st_set_has(const struct st_set *s, int64_t no);
