@@ -97,6 +97,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/container.bash \
 	%D%/bats/lib/containerd.bash \
 	%D%/bats/lib/control.bash \
+	%D%/bats/lib/events_schema1.sql \
 	%D%/bats/lib/examples.py \
 	%D%/bats/lib/talk.py \
 	%D%/bats/lib/terminal.bash \

@@ -121,7 +121,7 @@ ST_IDLE_CODE static void take_answers(const void *room, size_t n, uint32_t first
     size_t at = 0;
 
     while ((h = st_nlmsg_next(room, n, &at))) {
-        const struct nlmsgerr *e = NLMSG_DATA(h);
+        const struct nlmsgerr *e = (const void *)((const char *)h + NLMSG_HDRLEN);
 
         if (h->nlmsg_type != NLMSG_ERROR || NLMSG_PAYLOAD(h, 0) < sizeof(*e) ||
             h->nlmsg_seq - first > last - first)
