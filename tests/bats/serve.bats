@@ -296,6 +296,25 @@ new_session() {
     retry_until has ".events == $before" '/api/sandbox-audit/summary?analysis_id=made'
 }
 
+@test "a trace that is rotated and torn while it is followed is shown whole, without anything twice" {
+    local part trace=$WORLD/log/turns.jsonl
+    # make_trace FIRST: 200 events more, in files of 40 KB.
+    more() { "$ST_BUILDDIR/tests/bench/make_trace" "$trace" 200 turns "$1" 40000; }
+    shown() { has ".trace.state == \"$1\" and .trace.chain == \"whole\" and .trace.records == $2" /api/containers/turns; }
+    more 0
+    retry_until shown sealed "$(cat "$trace"* | wc -l)"
+    for part in 200 400; do
+        sed -n 2p "$trace" | head -c 150 >>"$trace" # half a record: what a crash leaves
+        retry_until has '.trace.state == "torn"' /api/containers/turns
+        more "$part"
+        retry_until shown sealed "$(jq -s 'last.seq' "$trace")"
+    done
+    [ "$(ls "$trace"* | wc -l)" -gt 3 ]
+    retry_until has ".events == $(jq -s 'last.seq' "$trace")" '/api/sandbox-audit/summary?analysis_id=turns'
+    has '[.events[].seq] | length == (unique | length)' '/api/sandbox-audit/events?analysis_id=turns&limit=500'
+    has '.valid == true' /api/traces/turns/verify
+}
+
 @test "a trace that is changed while it is followed is shown as broken" {
     "$ST_BUILDDIR/tests/bench/make_trace" "$WORLD/log/bad.jsonl" 50 bad
     retry_until has '.trace.records == 51' /api/containers/bad
