@@ -110,7 +110,7 @@ new_session() {
 }
 
 @test "wrong tokens are refused, and soon not even looked at; the right one as a program's is" {
-    local i codes=
+    local codes=
     for _ in $(seq 12); do
         codes+=" $(status -H 'Content-Type: application/json' -d '{"token":"wrong"}' "$(url)/api/login")"
     done
