@@ -144,7 +144,7 @@ int st_sets_find(struct st_db *db, const struct st_find *f, struct st_sets *out,
                             .by_text = f->text != NULL};
     if (out->by_class)
         rc = find_classes(db, f, &out->classes, err);
-    if (rc == 0 && out->by_text)
+    if (rc == 0 && f->text)
         rc = find_texts(db, f->text, &out->texts, err);
     return rc;
 }
