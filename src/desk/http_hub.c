@@ -99,7 +99,7 @@ int st_hub_new(const struct st_live *live, struct st_stream_hub **out, struct st
 {
     struct st_stream_hub *h = st_xcalloc(1, sizeof(*h));
     sigset_t all, before;
-    pthread_t thread;
+    pthread_t thread = 0;
     int rc;
 
     h->live = live;
