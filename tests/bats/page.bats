@@ -116,7 +116,7 @@ hold_one() {
     runtime run --bundle "$(bundle_of box)" "$(id_of box)" >"$NOTES/box.log"
     runtime delete --force "$(id_of box)"
     trace_is_complete "$(id_of box)"
-    jq -rs 'sort_by(-.seq)[] | .event_id' "$(trace_of "$(id_of box)")" >"$NOTES/expected"
+    jq -rs 'sort_by(.wall_time, .seq) | reverse[] | .event_id' "$(trace_of "$(id_of box)")" >"$NOTES/expected"
     retry_until indexed "$(id_of box)" "$(wc -l <"$NOTES/expected")"
     page olderPagesByCursor "$(id_of box)" "$NOTES/expected"
 }
