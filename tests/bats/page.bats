@@ -229,7 +229,7 @@ END
     [ "$(sandtrace review show --json "$(id_of box)" | jq -r .state)" = open ]
     page reviewIsClosed "$(id_of box)"
     sandtrace review show --json "$(id_of box)" >"$NOTES/review"
-    jq -e '.state == "closed" and .verdict == "malicious" and .closed_reason == "it read <b>the</b> secrets"' "$NOTES/review"
+    jq -e '.state == "closed" and .closed.verdict == "malicious" and .closed.reason == "it read <b>the</b> secrets" and (.closed.by | endswith("(desk)"))' "$NOTES/review"
     run -0 sandtrace review show "$(id_of box)"
     [[ $output == *malicious* && $output == *'it read <b>the</b> secrets'* ]]
 }
@@ -315,7 +315,12 @@ END
 
 @test "axe finds nothing against WCAG 2.2 AA, in light and in dark" {
     hold_one 'look 1; sleep 1000'
-    page accessible /sandbox-audit "/sandbox-audit?verdict=deny&container=$(id_of busy)" "/sandbox-audit/container/$(id_of busy)" /sandbox-audit/containers /sandbox-audit/reviews
+    configure default_policy killing
+    start_reader evil 'look 1'
+    retry_until exists "$WORLD/quarantine/$(id_of evil)/review.json"
+    # Of each kind of row some: what takes its time is how many there are.
+    page accessible "/sandbox-audit?container=$(id_of box)" "/sandbox-audit?verdict=deny&container=$(id_of busy)" "/sandbox-audit/container/$(id_of box)" \
+        /sandbox-audit/containers /sandbox-audit/reviews "/sandbox-audit/reviews/$(id_of evil)"
 }
 
 # ---- the connection ----
