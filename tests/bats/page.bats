@@ -48,7 +48,7 @@ make_busy_container() {
 
 end_reader() {
     local name
-    for name in box evil; do
+    for name in box evil kept; do
         [ ! -d "$WORLD/root/$(id_of $name)" ] || runtime delete --force "$(id_of $name)"
         rm -rf "$(bundle_of $name)"
     done
@@ -68,9 +68,8 @@ hold_one() {
     run -1 grep -rnEi '\bon[a-z]+=|javascript:|<style|<script>' "$web/index.html" "$web/icon.svg"
     run -1 grep -rnE '(https?:)?//[a-z0-9.-]+\.[a-z]{2,}' "$web" --include=*.html --include=*.css
     run -1 bash -c "grep -rnE 'https?://' '$web' | grep -v www.w3.org/2000/svg"
-    for file in "$web"/*.js; do
-        node --check "$file"
-    done
+    node --no-warnings --experimental-vm-modules -e 'const { SourceTextModule } = require("vm"), { readFileSync } = require("fs");
+        for (const identifier of process.argv.slice(1)) new SourceTextModule(readFileSync(identifier, "utf8"), { identifier })' "$web"/*.js
 }
 
 @test "every file of the page is carried in the server, and what is carried is what stands in the tree" {
@@ -223,14 +222,14 @@ END
 
 @test "what is in quarantine is seen, and closed with a verdict and a reason" {
     configure default_policy killing
-    start_reader box 'echo made >/workspace/made; look 1; sleep 1000'
-    retry_until exists "$WORLD/quarantine/$(id_of box)/review.json"
-    trace_is_complete "$(id_of box)"
-    [ "$(sandtrace review show --json "$(id_of box)" | jq -r .state)" = open ]
-    page reviewIsClosed "$(id_of box)"
-    sandtrace review show --json "$(id_of box)" >"$NOTES/review"
+    start_reader kept 'echo made >/workspace/made; look 1; sleep 1000'
+    retry_until exists "$WORLD/quarantine/$(id_of kept)/review.json"
+    trace_is_complete "$(id_of kept)"
+    [ "$(sandtrace review show --json "$(id_of kept)" | jq -r .state)" = open ]
+    page reviewIsClosed "$(id_of kept)"
+    sandtrace review show --json "$(id_of kept)" >"$NOTES/review"
     jq -e '.state == "closed" and .closed.verdict == "malicious" and .closed.reason == "it read <b>the</b> secrets" and (.closed.by | endswith("(desk)"))' "$NOTES/review"
-    run -0 sandtrace review show "$(id_of box)"
+    run -0 sandtrace review show "$(id_of kept)"
     [[ $output == *malicious* && $output == *'it read <b>the</b> secrets'* ]]
 }
 
@@ -316,11 +315,11 @@ END
 @test "axe finds nothing against WCAG 2.2 AA, in light and in dark" {
     hold_one 'look 1; sleep 1000'
     configure default_policy killing
-    start_reader evil 'look 1'
-    retry_until exists "$WORLD/quarantine/$(id_of evil)/review.json"
+    start_reader kept 'look 1'
+    retry_until exists "$WORLD/quarantine/$(id_of kept)/review.json"
     # Of each kind of row some: what takes its time is how many there are.
     page accessible "/sandbox-audit?container=$(id_of box)" "/sandbox-audit?verdict=deny&container=$(id_of busy)" "/sandbox-audit/container/$(id_of box)" \
-        /sandbox-audit/containers /sandbox-audit/reviews "/sandbox-audit/reviews/$(id_of evil)"
+        /sandbox-audit/containers /sandbox-audit/reviews "/sandbox-audit/reviews/$(id_of kept)"
 }
 
 # ---- the connection ----
