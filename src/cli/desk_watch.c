@@ -164,7 +164,7 @@ static int loop(struct watch *w, int signals, struct st_error *err)
     }
 }
 
-/* Of all the servers to come. We never look at it: what is in there was written by one who speaks with others. */
+/* Of all the servers to come. We never look into it: it is written by one who speaks with others. */
 static struct st_session *share_sessions(void)
 {
     size_t size = ST_SESSIONS_MAX * sizeof(struct st_session);
