@@ -315,11 +315,11 @@ END
 @test "axe finds nothing against WCAG 2.2 AA, in light and in dark" {
     hold_one 'look 1; sleep 1000'
     configure default_policy killing
-    start_reader kept 'look 1'
-    retry_until exists "$WORLD/quarantine/$(id_of kept)/review.json"
+    start_reader evil 'look 1'
+    retry_until exists "$WORLD/quarantine/$(id_of evil)/review.json"
     # Of each kind of row some: what takes its time is how many there are.
     page accessible "/sandbox-audit?container=$(id_of box)" "/sandbox-audit?verdict=deny&container=$(id_of busy)" "/sandbox-audit/container/$(id_of box)" \
-        /sandbox-audit/containers /sandbox-audit/reviews "/sandbox-audit/reviews/$(id_of kept)"
+        /sandbox-audit/containers /sandbox-audit/reviews "/sandbox-audit/reviews/$(id_of evil)"
 }
 
 # ---- the connection ----
