@@ -14,6 +14,8 @@ lib=$ST_SRCDIR/tests/bats/lib
 # shellcheck source=/dev/null
 for file in world container control desk; do source "$lib/$file.bash"; done
 require pngquant=pngquant
+# In a picture they are to be read; this world has its own root, and no other is in it.
+id_of() { echo "$1"; }
 
 finish() {
     remove_all_containers || true
@@ -30,6 +32,8 @@ start_desk_and_browser
 named() {
     configure default_policy "$2"
     make_reader "$1" "$3"
+    mkdir -p "$(bundle_of "$1")/rootfs/root/.ssh"
+    echo key >"$(bundle_of "$1")/rootfs/root/.ssh/id_ed25519"
     edit_config "$(bundle_of "$1")" --arg agent "$1-agent" '.annotations["io.sandtrace.agent-id"] = $agent'
     start_detached "$1"
 }

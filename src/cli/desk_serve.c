@@ -61,7 +61,7 @@ static int serve(const struct st_desk_order *o, struct st_error *err)
 
     if (stop < 0)
         return st_fail_errno(err, "signalfd");
-    st_login_init(&login, o->token, o->code[0] ? o->code : NULL, o->user, st_now_mono_ns());
+    st_login_init(&login, o->token, o->code[0] ? o->code : NULL, o->user, o->sessions, st_now_mono_ns());
     rc = set_up(o, &desk, &server, &bus, err);
     if (rc == 0)
         rc = st_server_run(server, stop, err);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/config.h"
-#include "desk/http_secret.h"
+#include "desk/http_login.h"
 
 #include <stdbool.h>
 
@@ -19,6 +19,7 @@ struct st_desk_order {
     int ask_fd; /* to the supervisor, for programs that it runs for us */
     char token[ST_SECRET_SIZE], code[ST_SECRET_SIZE]; /* code "": none */
     const char *user;
+    struct st_session *sessions; /* shared with the next one: a log-in outlives this process */
 };
 
 /* Serves until it is told to end. Returns an exit code; trouble is said on standard error. */

@@ -84,6 +84,26 @@ static struct flow *flow_of(struct flows *f, sqlite3_stmt *s, const char *name, 
     return flow;
 }
 
+/* By its name where one is known. Who comes in has a port that says nothing, and is known by the address. */
+static const char *other_end(const struct st_json_node *o)
+{
+    static const char *const keys[] = {"dst_host", "dst_ip", "src_host", "src_ip", "name"};
+    const char *found = NULL;
+
+    for (size_t i = 0; !found && i < sizeof(keys) / sizeof(keys[0]); i++)
+        found = text_of(o, keys[i]);
+    return found;
+}
+
+/* A connection has a record at its beginning and others later, a question one and its answer another: it is
+ * one of them all the same. */
+static bool is_first(const struct st_json_node *o)
+{
+    const char *state = text_of(o, "state");
+
+    return state ? strcmp(state, "attempt") == 0 : !st_json_get(o, "answers");
+}
+
 static void take_event(struct flows *f, sqlite3_stmt *s)
 {
     struct st_str detail = st_column_str(s, 4);
@@ -95,14 +115,15 @@ static void take_event(struct flows *f, sqlite3_stmt *s)
     if (!detail.p || st_json_parse(detail.p, detail.len, ST_JSON_DEFAULT_LIMITS, &doc, NULL) < 0)
         return;
     o = st_json_root(doc);
-    name = text_of(o, "host");
-    name = name ? name : text_of(o, "name") ? text_of(o, "name") : text_of(o, "ip");
+    name = other_end(o);
     protocol = text_of(o, "protocol");
-    flow = name ? flow_of(f, s, name, protocol ? protocol : "dns", number_of(o, "port", -1)) : NULL;
+    flow = name ? flow_of(f, s, name, protocol ? protocol : "dns", number_of(o, "dst_port", -1)) : NULL;
     if (!flow)
         return;
-    flow->n++;
-    flow->blocked += sqlite3_column_int(s, 2) != 0;
+    if (is_first(o))
+        flow->n += number_of(o, "count", 1);
+    if (sqlite3_column_int(s, 2))
+        flow->blocked += number_of(o, "count", 1);
     flow->sent += number_of(o, "bytes_sent", 0);
     flow->received += number_of(o, "bytes_received", 0);
     if (sqlite3_column_int64(s, 3) > flow->last)

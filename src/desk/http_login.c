@@ -11,9 +11,10 @@
 #define WRONG_BURST 10
 #define WRONG_EACH_NS INT64_C(3000000000)
 
-void st_login_init(struct st_login *l, const char *token, const char *code, const char *user, int64_t now_ns)
+void st_login_init(struct st_login *l, const char *token, const char *code, const char *user,
+                   struct st_session *sessions, int64_t now_ns)
 {
-    *l = (struct st_login){.wrong = {.burst = WRONG_BURST, .each_ns = WRONG_EACH_NS}};
+    *l = (struct st_login){.wrong = {.burst = WRONG_BURST, .each_ns = WRONG_EACH_NS}, .sessions = sessions};
     snprintf(l->token, sizeof(l->token), "%s", token);
     snprintf(l->code, sizeof(l->code), "%s", code ? code : "");
     snprintf(l->user, sizeof(l->user), "%.*s", ST_HTTP_USER_MAX,
@@ -62,9 +63,9 @@ struct st_session *st_login_open(struct st_login *l, const char *user, int64_t n
     struct st_session *s = place(l, now_ns);
 
     *s = (struct st_session){.made_ns = now_ns, .used_ns = now_ns};
-    st_secret_make(s->id);
     st_secret_make(s->csrf);
     snprintf(s->user, sizeof(s->user), "%s", user ? user : l->user);
+    st_secret_make(s->id); /* last: who is killed on the way leaves a free place */
     return s;
 }
 

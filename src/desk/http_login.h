@@ -1,5 +1,6 @@
-/* http_login: who is let in: the token, a link that works once, sessions that end. Kept in memory: who
- * restarts the server logs everybody out. The clock (monotonic, ns) is the caller's. */
+/* http_login: who is let in: the token, a link that works once, sessions that end. Kept in memory,
+ * which is the caller's: one that outlives the process that speaks HTTP lets people stay logged in when that
+ * dies; who restarts the whole server logs everybody out. The clock (monotonic, ns) is the caller's too. */
 #pragma once
 
 #include "desk/http.h"
@@ -24,11 +25,13 @@ struct st_login {
     int64_t code_until_ns;
     char user[ST_HTTP_USER_MAX + 1]; /* who a log-in is taken for that names nobody */
     struct st_limit wrong;
-    struct st_session sessions[ST_SESSIONS_MAX];
+    struct st_session *sessions; /* ST_SESSIONS_MAX */
 };
 
-/* token: as st_secret_file() gives it; code NULL: no link. */
-void st_login_init(struct st_login *l, const char *token, const char *code, const char *user, int64_t now_ns);
+/* token: as st_secret_file() gives it; code NULL: no link. sessions: ST_SESSIONS_MAX of them, zeroed or as
+ * another one left them. */
+void st_login_init(struct st_login *l, const char *token, const char *code, const char *user,
+                   struct st_session *sessions, int64_t now_ns);
 
 /* By the code of the link. NULL: wrong, used or too old. It is used up only where it was right. */
 struct st_session *st_login_by_code(struct st_login *l, const char *code, int64_t now_ns);

@@ -5,6 +5,7 @@ bats_require_minimum_version 1.5.0
 load lib/world
 load lib/container
 load lib/control
+load lib/net
 load lib/desk
 
 setup_file() {
@@ -13,12 +14,14 @@ setup_file() {
     write_policy held
     write_policy refusing 'on_violation: { low: deny, medium: deny, high: deny, critical: deny }'
     sed -i 's,paths: \[,&"/workspace/evil/**"\, ,' "$WORLD/policies/refusing.yaml" "$WORLD/policies/held.yaml"
+    write_policy killing 'on_violation: { low: deny, medium: deny, high: kill, critical: kill }'
     start_desk_and_browser
     make_busy_container
 }
 
 teardown_file() {
     remove_all_containers || true
+    end_net
     end_world
 }
 
@@ -36,7 +39,7 @@ make_busy_container() {
         while [ ! -e /workspace/go ]; do sleep 0.05; done
         echo >/workspace/live-one; cat /etc/shadow /workspace/live-one
         echo >/workspace/over
-        while :; do echo tick >>/workspace/ticks; sleep 0.05; done'
+        while :; do echo tick >>/workspace/ticks; sleep 0.3; done'
     echo 'root:secret' >"$(bundle_of busy)/rootfs/etc/shadow"
     start_detached busy
     retry_until exists "$(work_of busy)/done"
@@ -45,7 +48,7 @@ make_busy_container() {
 
 end_reader() {
     local name
-    for name in box evil; do
+    for name in box evil kept; do
         [ ! -d "$WORLD/root/$(id_of $name)" ] || runtime delete --force "$(id_of $name)"
         rm -rf "$(bundle_of $name)"
     done
@@ -65,9 +68,8 @@ hold_one() {
     run -1 grep -rnEi '\bon[a-z]+=|javascript:|<style|<script>' "$web/index.html" "$web/icon.svg"
     run -1 grep -rnE '(https?:)?//[a-z0-9.-]+\.[a-z]{2,}' "$web" --include=*.html --include=*.css
     run -1 bash -c "grep -rnE 'https?://' '$web' | grep -v www.w3.org/2000/svg"
-    for file in "$web"/*.js; do
-        node --check "$file"
-    done
+    node --no-warnings --experimental-vm-modules -e 'const { SourceTextModule } = require("vm"), { readFileSync } = require("fs");
+        for (const identifier of process.argv.slice(1)) new SourceTextModule(readFileSync(identifier, "utf8"), { identifier })' "$web"/*.js
 }
 
 @test "every file of the page is carried in the server, and what is carried is what stands in the tree" {
@@ -107,7 +109,15 @@ hold_one() {
 }
 
 @test "older pages come by cursor, no event twice and none left out" {
-    page olderPagesByCursor "$(id_of busy)" 240
+    # One that has ended: the list stands still.
+    configure default_policy refusing
+    make_container box sh -c 'i=0; while [ $i -lt 120 ]; do i=$((i + 1)); echo $i >/workspace/file.$i; cat /workspace/file.$i; done'
+    runtime run --bundle "$(bundle_of box)" "$(id_of box)" >"$NOTES/box.log"
+    runtime delete --force "$(id_of box)"
+    trace_is_complete "$(id_of box)"
+    jq -rs 'sort_by(.wall_time, .seq) | reverse[] | .event_id' "$(trace_of "$(id_of box)")" >"$NOTES/expected"
+    retry_until indexed "$(id_of box)" "$(wc -l <"$NOTES/expected")"
+    page olderPagesByCursor "$(id_of box)" "$NOTES/expected"
 }
 
 @test "one event in full has its process tree, its payload, and what happened around it" {
@@ -210,6 +220,31 @@ END
     stop_daemon reading
 }
 
+@test "what is in quarantine is seen, and closed with a verdict and a reason" {
+    configure default_policy killing
+    start_reader kept 'echo made >/workspace/made; look 1; sleep 1000'
+    retry_until exists "$WORLD/quarantine/$(id_of kept)/review.json"
+    trace_is_complete "$(id_of kept)"
+    [ "$(sandtrace review show --json "$(id_of kept)" | jq -r .state)" = open ]
+    page reviewIsClosed "$(id_of kept)"
+    sandtrace review show --json "$(id_of kept)" >"$NOTES/review"
+    jq -e '.state == "closed" and .closed.verdict == "malicious" and .closed.reason == "it read <b>the</b> secrets" and (.closed.by | endswith("(desk)"))' "$NOTES/review"
+    run -0 sandtrace review show "$(id_of kept)"
+    [[ $output == *malicious* && $output == *'it read <b>the</b> secrets'* ]]
+}
+
+@test "who talked to whom: by name and port, how often, how much, and what was not let by" {
+    make_net
+    use_policy "$(to web '{ host: allowed.example.test, ports: [80] }')"
+    start_box
+    inside curl -sSf http://allowed.example.test/
+    run ! inside curl -sS "http://$other4:8080/"
+    remove_box
+    retry_until indexed "$(id_of box)" "$(wc -l <"$(trace_of "$(id_of box)")")"
+    page whoTalkedToWhom "$(id_of box)" allowed.example.test 80 "$other4:8080"
+    end_net
+}
+
 # ---- names ----
 
 # make_evil POLICY: a container whose files and processes are called by what would be markup, commands or orders to a terminal.
@@ -279,15 +314,37 @@ END
 
 @test "axe finds nothing against WCAG 2.2 AA, in light and in dark" {
     hold_one 'look 1; sleep 1000'
-    page accessible /sandbox-audit "/sandbox-audit?verdict=deny&container=$(id_of busy)" "/sandbox-audit/container/$(id_of busy)" /sandbox-audit/containers /sandbox-audit/reviews
+    configure default_policy killing
+    start_reader evil 'look 1'
+    retry_until exists "$WORLD/quarantine/$(id_of evil)/review.json"
+    # Of each kind of row some: what takes its time is how many there are.
+    page accessible "/sandbox-audit?container=$(id_of box)" "/sandbox-audit?verdict=deny&container=$(id_of busy)" "/sandbox-audit/container/$(id_of box)" \
+        /sandbox-audit/containers /sandbox-audit/reviews "/sandbox-audit/reviews/$(id_of evil)"
 }
 
-@test "a lost connection is said, and comes back by itself" {
+# ---- the connection ----
+
+@test "a lost connection is said, and comes back by itself: the log-in holds, what was missed is there" {
+    cat >"$NOTES/act" <<END
+#!/bin/bash
+case \$1 in
+kill) kill -KILL \$(pgrep -P $(daemon_pid desk) sandtrace-desk) ;;
+touch) touch "$(work_of box)/go" ;;
+esac
+END
+    chmod +x "$NOTES/act"
+    make_container box sh -c 'until [ -e /workspace/go ]; do sleep 0.1; done; echo >/workspace/meanwhile; sleep 1000'
+    start_detached box
+    retry_until indexed "$(id_of box)" 1
+    page lostConnectionComesBack "$NOTES/act" "$(id_of box)" /workspace/meanwhile
+}
+
+@test "when the whole server is started anew the page asks for a log-in, and then is where it was" {
     local port
     port=$(desk_url)
     port=${port##*:}
     printf '#!/bin/bash\nsource "%s/tests/bats/lib/world.bash"\nstop_daemon desk\n' "$ST_SRCDIR" >"$NOTES/stop"
     printf '#!/bin/bash\nsource "%s/tests/bats/lib/world.bash"\nsource "%s/tests/bats/lib/desk.bash"\nstart_desk desk 127.0.0.1:%s\n' "$ST_SRCDIR" "$ST_SRCDIR" "$port" >"$NOTES/start"
     chmod +x "$NOTES/stop" "$NOTES/start"
-    page lostConnectionIsShown "$NOTES/stop" "$NOTES/start" "$(id_of busy)"
+    page restartAsksForLogIn "$NOTES/stop" "$NOTES/start" "$(id_of busy)"
 }

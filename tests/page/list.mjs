@@ -68,29 +68,30 @@ export async function filtersAreInTheAddress(stage, container, wanted, unwanted)
 
 const keys = (page) => rows(page).evaluateAll((all) => all.map((row) => row.dataset.key));
 
-export async function olderPagesByCursor(stage, container, total) {
-    const page = await stage.open(`/sandbox-audit?container=${container}&q=file`);
+/** expected: a file with the event IDs of a container that has ended, one a line, newest first. */
+export async function olderPagesByCursor(stage, container, expected) {
+    const { readFileSync } = await import('node:fs');
+    const all = readFileSync(expected, 'utf8').trim().split('\n');
+    const page = await stage.open(`/sandbox-audit?container=${container}`);
+    const older = page.getByRole('link', { name: 'Older', exact: true });
     const seen = [];
     for (;;) {
-        await rows(page).first().waitFor();
-        seen.push(...await keys(page));
-        const older = page.getByRole('link', { name: 'Older' });
-        if (!await older.isVisible())
+        const wanted = all.slice(seen.length, seen.length + 100);
+        await until(`the ${wanted.length} events after the first ${seen.length}, in order`, async () => JSON.stringify(await keys(page)) === JSON.stringify(wanted));
+        seen.push(...wanted);
+        if (seen.length === all.length)
             break;
-        const before = page.url();
         await older.click();
-        await until('another page', async () => page.url() !== before && (await page.locator('.list[aria-busy]').count()) === 0 && !seen.includes((await keys(page))[0]));
     }
-    check(new Set(seen).size === seen.length, 'no event is on two pages');
-    check(seen.length >= Number(total), `${seen.length} events of at least ${total}`);
+    check(all.length > 200, 'more than two pages');
+    check(!await older.isVisible(), 'nothing is older than the oldest');
     await page.getByText('an older page').waitFor();
-    const last = (await keys(page))[0];
+    const pages = Math.ceil(all.length / 100);
     await page.goBack();
-    await until('back is the page before', async () => { const now = await keys(page); return now.length && now[0] !== last && seen.includes(now[0]); });
+    await until('back is the page before', async () => JSON.stringify(await keys(page)) === JSON.stringify(all.slice((pages - 2) * 100, (pages - 1) * 100)));
     await page.getByRole('link', { name: 'Newest' }).click();
     await page.getByText('new ones on top').waitFor();
-    await until('the newest', async () => { const now = await keys(page); return now.length && !seen.slice(100).includes(now[0]); });
-    // Newer ones do not disturb who reads an older page; the story is the same whatever comes.
+    await until('the newest', async () => JSON.stringify(await keys(page)) === JSON.stringify(all.slice(0, 100)));
     check(query(page).cursor === undefined, 'the newest page has no cursor');
 }
 
@@ -138,26 +139,70 @@ export async function timelineLeadsToEvents(stage, container) {
     await until('its events', async () => (await rows(page).count()) === Math.min(n, 100));
 }
 
-export async function whoTalkedToWhom(stage, container, host) {
+/** It got something from host at port once, by its name; at the address denied nothing was to be had. */
+export async function whoTalkedToWhom(stage, container, host, port, denied) {
     const page = await stage.open();
-    const flow = page.locator('table.flows tbody tr').filter({ hasText: host }).first();
-    await flow.waitFor();
-    check((await flow.innerText()).includes(container), 'it says who');
-    await flow.getByRole('link', { name: host }).click();
-    await until('its events', async () => query(page).container === container && (await shown(page, host).count()) > 0);
+    const flow = (to) => page.locator('table.flows tbody tr').filter({ has: page.getByRole('link', { name: to, exact: true }) }).filter({ hasText: container });
+    const cell = async (to, head) => (await flow(to).locator(`td[data-head="${head}"]`).innerText()).trim();
+    const there = `${host}:${port}`;
+    await flow(there).waitFor();
+    await until('what was sent and received is known', async () => /^[1-9]\d* B$/.test(await cell(there, 'sent')) && /^[1-9]\d* B$/.test(await cell(there, 'received')));
+    check(await cell(there, 'times') === '1' && await cell(there, 'blocked') === '0', `one connection that was let by: ${await flow(there).innerText()}`);
+    check(await cell(denied, 'times') === '1' && await cell(denied, 'blocked') === '1', `one that was not: ${await flow(denied).innerText()}`);
+    await page.goto(`${stage.base}/sandbox-audit/container/${container}`);
+    await page.locator('table.flows').getByRole('link', { name: there, exact: true }).click();
+    await until('its events', async () => query(page).container === container && (await shown(page, there).count()) > 0);
+    check(await shown(page, denied).count() === 0, 'and no others');
 }
 
-/** stop, start: programs that end the server and bring it back. */
-export async function lostConnectionIsShown(stage, stop, start, container) {
+// What a browser tells of a server that is not there for a while.
+const ABSENT = ['ERR_CONNECTION_REFUSED', 'ERR_INCOMPLETE_CHUNKED_ENCODING', 'ERR_EMPTY_RESPONSE', 'ERR_CONNECTION_RESET', 'ERR_CONNECTION_CLOSED'];
+
+/** act: a program that ends the process that speaks HTTP; with another word it does something in the container, at path. */
+export async function lostConnectionComesBack(stage, act, container, path) {
     const { execFileSync } = await import('node:child_process');
-    stage.expected.add('ERR_CONNECTION_REFUSED').add('ERR_INCOMPLETE_CHUNKED_ENCODING').add('ERR_EMPTY_RESPONSE').add('ERR_CONNECTION_RESET').add('ERR_NETWORK_IO_SUSPENDED').add('401');
+    ABSENT.forEach((word) => stage.expected.add(word));
     const page = await stage.open(`/sandbox-audit?container=${container}`);
     await live(page);
+    await rows(page).first().waitFor();
+    // Each state that the page was in, so that none is missed however short it is.
+    await page.evaluate(() => {
+        globalThis.states = [];
+        new MutationObserver(() => states.push(document.querySelector('.connection')?.textContent)).observe(document.querySelector('.connection'), { attributes: true, childList: true });
+    });
+    const user = await page.locator('.user').textContent();
+    execFileSync(act, ['kill'], { stdio: 'inherit' });
+    await until('it was said', () => page.evaluate(() => states.includes('connection lost')));
+    execFileSync(act, ['touch'], { stdio: 'inherit' });
+    await live(page);
+    await shown(page, path).first().waitFor();
+    await until('nothing is said any more', async () => (await page.locator('#notice').innerText()) === '');
+    check(await page.locator('#token').count() === 0 && await page.locator('.user').textContent() === user, 'nobody had to log in');
+    // The old session may also act.
+    await page.click('#log-out');
+    await page.locator('#token').waitFor();
+}
+
+/** stop, start: programs that end the whole server and bring it back; sessions end with it. */
+export async function restartAsksForLogIn(stage, stop, start, container) {
+    const { execFileSync } = await import('node:child_process');
+    ABSENT.forEach((word) => stage.expected.add(word));
+    stage.expected.add('401');
+    const page = await stage.open(`/sandbox-audit?container=${container}`);
+    await live(page);
+    await rows(page).first().waitFor();
     execFileSync(stop, { stdio: 'inherit' });
     await page.locator('.connection.lost').waitFor();
     await page.locator('#notice').getByText('what is shown gets old').waitFor();
+    await page.getByRole('button', { name: 'Try now' }).waitFor();
     check(await rows(page).count() > 0, 'what was there stays readable');
     execFileSync(start, { stdio: 'inherit' });
-    await page.getByRole('button', { name: 'Try now' }).click().catch(() => {});
-    await until('it is live again, or asks who we are', async () => (await page.locator('.connection.live').count()) + (await page.locator('#token').count()) > 0);
+    // By itself: nobody presses anything.
+    await page.locator('#login-problem').getByText('The session is over').waitFor();
+    check(await page.locator('table').count() === 0, 'nothing is left on the screen');
+    await page.fill('#token', process.env.DESK_TOKEN);
+    await page.click('button[type=submit]');
+    await live(page);
+    await rows(page).first().waitFor();
+    check(query(page).container === container, 'it is where it was');
 }

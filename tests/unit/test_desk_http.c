@@ -132,6 +132,7 @@ static void a_limit_lets_a_few_by_and_then_one_at_a_time(void **state)
 
 struct fixture {
     char token[ST_SECRET_SIZE], code[ST_SECRET_SIZE];
+    struct st_session sessions[ST_SESSIONS_MAX];
     struct st_login login;
     struct st_gate gate;
 };
@@ -140,7 +141,8 @@ static void make_gate(struct fixture *f)
 {
     st_secret_make(f->token);
     st_secret_make(f->code);
-    st_login_init(&f->login, f->token, f->code, "ann", 0);
+    memset(f->sessions, 0, sizeof(f->sessions));
+    st_login_init(&f->login, f->token, f->code, "ann", f->sessions, 0);
     f->gate = (struct st_gate){.login = &f->login};
 }
 
@@ -191,6 +193,24 @@ static void sessions_end_and_the_oldest_makes_room(void **state)
     assert_non_null(st_login_session(&f.login, header, 4 * SECOND));
     assert_null(st_login_session(&f.login, header, 5 * SECOND + ST_SESSION_IDLE_NS));
     assert_null(st_login_session(&f.login, ST_SESSION_COOKIE "=", 0));
+}
+
+static void a_session_outlives_the_server_that_made_it(void **state)
+{
+    struct st_login next;
+    struct st_session *s;
+    struct fixture f;
+    char header[128];
+
+    (void)state;
+    make_gate(&f);
+    s = st_login_open(&f.login, "bob", 0);
+    snprintf(header, sizeof(header), ST_SESSION_COOKIE "=%s", s->id);
+    st_login_init(&next, f.token, NULL, "ann", f.sessions, SECOND);
+    assert_ptr_equal(st_login_session(&next, header, SECOND), s);
+    assert_string_equal(s->user, "bob");
+    st_login_close(s);
+    assert_null(st_login_session(&f.login, header, SECOND));
 }
 
 static void without_a_log_in_only_what_is_open_is_told(void **state)
@@ -295,6 +315,7 @@ int main(void)
         cmocka_unit_test(a_limit_lets_a_few_by_and_then_one_at_a_time),
         cmocka_unit_test(the_link_works_once_and_not_for_long),
         cmocka_unit_test(sessions_end_and_the_oldest_makes_room),
+        cmocka_unit_test(a_session_outlives_the_server_that_made_it),
         cmocka_unit_test(without_a_log_in_only_what_is_open_is_told),
         cmocka_unit_test(a_post_by_cookie_needs_origin_and_token),
         cmocka_unit_test(only_names_of_this_machine_are_hosts),

@@ -30,7 +30,7 @@ export function filterForm(apply) {
     const times = el('datalist', { id: 'known-times' }, ['-5m', '-15m', '-1h', '-6h', '-24h', '-7d'].map((value) => el('option', { value })));
     const kinds = el('details', { class: 'menu' }, el('summary', {}, 'Kind', el('span', { class: 'count' })), checks('Kind', 'kind', KINDS, change));
     const form = el('form', { class: 'filters', role: 'search', 'aria-label': 'Events', onsubmit: (event) => { event.preventDefault(); change(); } },
-        entry('Text', 'q', change, { type: 'search', placeholder: 'words of a path, host, command', 'aria-keyshortcuts': '/' }),
+        entry('Text', 'q', change, { type: 'search', placeholder: 'path or host', 'aria-keyshortcuts': '/' }),
         entry('Agent', 'analysis_id', change, { list: 'known-agents' }),
         entry('Container', 'container', change, { list: 'known-containers' }),
         entry('From', 'since', change, { list: 'known-times', placeholder: '-1h', 'aria-describedby': 'filter-problem' }),

@@ -15,7 +15,7 @@ function listOf(reviews) {
         one.opened ? moment(one.opened, { seconds: true }) : null, severity(one.severity), el('a', { href: reviewAddress(one.id) }, name(one.id, { whole: false })),
         el('a', { href: containerAddress(one.container) }, name(one.container, { whole: false })), one.agent_id ? name(one.agent_id, { whole: false }) : null,
         one.rule ? name(one.rule, { whole: false }) : null, one.broken || one.reason ? name(one.broken || one.reason, { whole: false, code: false }) : null,
-        one.state === 'closed' ? `closed: ${plain(one.verdict)}` : el('strong', {}, 'open'),
+        one.state === 'closed' ? `closed: ${plain(one.closed?.verdict)}` : el('strong', {}, 'open'),
     ]));
 }
 
@@ -82,8 +82,8 @@ export function reviewView(app, id) {
         try {
             const one = await get(`/api/reviews/${part(id)}`);
             replace(body, definitions([
-                ['state', one.state === 'closed' ? ['closed: ', el('strong', {}, plain(one.verdict))] : el('strong', {}, 'open')],
-                ['closed', one.state === 'closed' ? [moment(one.closed_at, { seconds: true }), ' by ', name(one.closed_by || '?'), ': ', name(one.closed_reason || '', { code: false })] : null],
+                ['state', one.state === 'closed' ? ['closed: ', el('strong', {}, plain(one.closed?.verdict))] : el('strong', {}, 'open')],
+                ['closed', one.closed ? [moment(one.closed.at, { seconds: true }), ' by ', name(one.closed.by || '?'), ': ', name(one.closed.reason || '', { code: false })] : null],
                 ['can\u2019t be read', one.broken ? el('span', { class: 'bad' }, name(one.broken, { code: false })) : null],
                 ['severity', one.severity ? severity(one.severity) : null], ['ended by', one.cause ? plain(one.cause) : null],
                 ['container', el('a', { href: containerAddress(one.container) }, name(one.container))],

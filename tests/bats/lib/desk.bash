@@ -32,7 +32,8 @@ browser_url() {
 
 # page SCENARIO ARGUMENT…: of tests/page, at the desk (DESK: at another one).
 page() {
-    PAGE_DEPS=${ST_PAGE_DEPS:-$ST_SRCDIR/deps/page} DESK=${DESK:-$(desk_url)} DESK_TOKEN=$(desk_token) BROWSER=$(browser_url) \
+    # Compiled once, not for each scenario.
+    NODE_COMPILE_CACHE=$NOTES/compiled PAGE_DEPS=${ST_PAGE_DEPS:-$ST_SRCDIR/deps/page} DESK=${DESK:-$(desk_url)} DESK_TOKEN=$(desk_token) BROWSER=$(browser_url) \
         node "$ST_SRCDIR/tests/page/driver.mjs" "$@"
 }
 
