@@ -39,7 +39,7 @@ struct st_fold *st_fold_new(const struct st_fold_options *o)
     if (!f->o.entries)
         f->o.entries = ST_FOLD_ENTRIES;
     f->n_buckets = 2 * f->o.entries;
-    f->buckets = st_xcalloc(f->n_buckets, sizeof(struct entry *));
+    f->buckets = st_xpages(f->n_buckets, sizeof(struct entry *));
     f->queue.next = f->queue.prev = &f->queue;
     if (getrandom(&f->seed, sizeof(f->seed), 0) != (ssize_t)sizeof(f->seed))
         abort();
@@ -62,7 +62,7 @@ void st_fold_free(struct st_fold *f)
         free_entry(e);
     }
     st_buf_free(&f->key);
-    free(f->buckets);
+    st_free_pages(f->buckets, f->n_buckets, sizeof(struct entry *));
     free(f);
 }
 

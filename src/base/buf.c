@@ -23,6 +23,14 @@ void st_buf_reserve(struct st_buf *b, size_t more)
     b->cap = cap;
 }
 
+void st_buf_fit(struct st_buf *b)
+{
+    if (b->cap <= b->len + 1)
+        return;
+    b->cap = b->len + 1;
+    b->data = st_xrealloc(b->data, b->cap);
+}
+
 void st_buf_add(struct st_buf *b, const void *bytes, size_t n)
 {
     st_buf_reserve(b, n);

@@ -21,6 +21,8 @@ void st_buf_addc(struct st_buf *b, char c);
 void st_buf_addu(struct st_buf *b, unsigned long long n);
 void st_buf_addf(struct st_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *st_buf_cstr(const struct st_buf *b);
+/* It is as long as it will be: room that it does not need is given back. */
+void st_buf_fit(struct st_buf *b);
 void st_buf_clear(struct st_buf *b);
 void st_buf_free(struct st_buf *b);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void *or_abort(void *p)
 {
@@ -26,6 +27,30 @@ void *st_xcalloc(size_t n, size_t size)
 void *st_xrealloc(void *p, size_t size)
 {
     return or_abort(realloc(p, size ? size : 1));
+}
+
+static size_t product(size_t n, size_t size)
+{
+    size_t all;
+
+    if (__builtin_mul_overflow(n, size, &all) || all == 0)
+        abort();
+    return all;
+}
+
+void *st_xpages(size_t n, size_t size)
+{
+    void *p = mmap(NULL, product(n, size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        abort();
+    return p;
+}
+
+void st_free_pages(void *p, size_t n, size_t size)
+{
+    if (p)
+        munmap(p, product(n, size));
 }
 
 char *st_xstrdup(const char *s)

@@ -10,6 +10,10 @@
 void *st_xmalloc(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
 void *st_xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1, 2)));
 void *st_xrealloc(void *p, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
+/* A table that may stay empty for ever: zeroed pages of its own, which cost nothing until they are used,
+ * whatever hole there is elsewhere. */
+void *st_xpages(size_t n, size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1, 2)));
+void st_free_pages(void *p, size_t n, size_t size);
 char *st_xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *st_xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 char *st_xasprintf(const char *fmt, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));

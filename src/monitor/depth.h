@@ -18,7 +18,7 @@ struct st_depth_watch {
     struct st_policy *policy;
     enum st_depth asked;
     struct st_depth_plan plan; /* by it */
-    struct st_mounts mounts;   /* as they were when the plan was made; it points there */
+    struct st_mounts mounts;   /* as they were when the plan was made; gone when the marks are put */
     struct st_footings footings;
     size_t n_objects; /* that have a mark of their own */
     struct st_made made;

@@ -372,6 +372,8 @@ static int put_marks(struct st_files *f, const struct st_watch *w, struct st_err
     st_late_open(&f->late, f->pipeline, &f->depth.mounts, &plan);
     if (f->depth.plan.depth == ST_DEPTH_STRICT)
         st_depth_watch_close(&f->depth);
+    else
+        st_mounts_free(&f->depth.mounts);
     return 0;
 }
 

@@ -70,6 +70,7 @@ int main(int argc, char **argv)
     st_home_detach();
     if (st_read_fd(order_fd, ORDER_MAX, &order, &err) < 0)
         return fail(&starter, &err);
+    st_buf_fit(&order); /* it is kept, in both of us, to the end */
     close(order_fd);
     if (order.len > 0)
         return watch(&order, &starter);

@@ -92,6 +92,25 @@ static bool is_own(const struct finder *f, const struct st_mount *m)
     return true;
 }
 
+/* A table has all mounts of the host as well, while the runtime makes the container: nothing of it is kept.
+ */
+static void keep_points(struct st_footings *f)
+{
+    size_t len = 0;
+    char *at;
+
+    for (size_t i = 0; i < f->n; i++)
+        len += strlen(f->list[i].point) + 1;
+    f->list = st_xrealloc(f->list, (f->n + 1) * sizeof(*f->list));
+    f->points = at = st_xmalloc(len + 1);
+    for (size_t i = 0; i < f->n; i++) {
+        size_t size = strlen(f->list[i].point) + 1;
+
+        f->list[i].point = memcpy(at, f->list[i].point, size);
+        at += size;
+    }
+}
+
 void st_footings_find(const struct st_mounts *container, const struct st_mounts *host,
                       const struct st_footings_order *order, struct st_footings *out)
 {
@@ -111,10 +130,12 @@ void st_footings_find(const struct st_mounts *container, const struct st_mounts 
                                                       .own = is_own(&f, m),
                                                       .silent = st_marks_skip(m) != NULL};
     }
+    keep_points(out);
 }
 
 void st_footings_free(struct st_footings *f)
 {
     free(f->list);
+    free(f->points);
     *f = (struct st_footings){0};
 }

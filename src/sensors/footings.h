@@ -16,11 +16,11 @@ struct st_footings_order {
 };
 
 struct st_footings {
-    struct st_footing *list; /* in the order of the table; points are its own */
+    struct st_footing *list; /* in the order of the table */
     size_t n;
+    char *points; /* all of them, behind one another */
 };
 
-/* The tables must outlive the list. */
 void st_footings_find(const struct st_mounts *container, const struct st_mounts *host,
                       const struct st_footings_order *order, struct st_footings *out);
 void st_footings_free(struct st_footings *f);

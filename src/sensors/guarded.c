@@ -36,7 +36,7 @@ struct walk {
 
 struct st_guarded *st_guarded_new(void)
 {
-    return st_xcalloc(1, sizeof(struct st_guarded));
+    return st_xpages(1, sizeof(struct st_guarded));
 }
 
 void st_guarded_free(struct st_guarded *g)
@@ -47,7 +47,7 @@ void st_guarded_free(struct st_guarded *g)
         close(g->list[i].fd);
         free(g->list[i].path);
     }
-    free(g);
+    st_free_pages(g, 1, sizeof(*g));
 }
 
 size_t st_guarded_count(const struct st_guarded *g)

@@ -36,7 +36,7 @@ struct st_flows *st_flows_new(size_t max_flows, size_t max_bytes)
     flows->max_bytes = max_bytes;
     for (flows->n_buckets = 1; flows->n_buckets < max_flows;)
         flows->n_buckets *= 2;
-    flows->buckets = st_xcalloc(flows->n_buckets, sizeof(struct st_flow *));
+    flows->buckets = st_xpages(flows->n_buckets, sizeof(struct st_flow *));
     return flows;
 }
 
@@ -52,7 +52,7 @@ void st_flows_free(struct st_flows *flows)
     if (!flows)
         return;
     st_flows_expire(flows, INT64_MAX);
-    free(flows->buckets);
+    st_free_pages(flows->buckets, flows->n_buckets, sizeof(struct st_flow *));
     free(flows);
 }
 
