@@ -104,6 +104,7 @@ static int write_configuration(struct st_demo_place *p, const struct st_config *
     st_buf_addf(&text, "hook: %s\nmonitor: %s\n", machine->hook, machine->monitor);
     st_buf_addf(&text, "state_dir: %s/run\nlog_dir: %s/log\nkey_dir: %s/keys\ndefault_policy: demo\n", p->dir,
                 p->dir, p->dir);
+    st_buf_addf(&text, "quarantine_dir: %s/quarantine\n", p->dir);
     st_buf_addf(&text, "policy_dirs: [%s/policies", p->dir);
     for (char **d = machine->policy_dirs; *d; d++)
         st_buf_addf(&text, ", %s", *d);

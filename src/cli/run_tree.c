@@ -14,7 +14,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#define OURS 6 /* of the configuration, and the built-in ones: another run may use those */
+#define OURS 8 /* of the configuration, and the built-in ones: another run may use those */
 #define LOCAL_ETC "/usr/local/etc"
 
 struct making {
@@ -326,11 +326,12 @@ int st_run_tree_make(const struct st_run_place *place, const struct st_config *c
 {
     static const char built_in_keys[] = ST_SYSCONFDIR "/keys";
     st_auto_free char *skeleton = st_xasprintf("%s/skeleton", place->fs), *keys = real(config->key_dir),
-                      *run = real(config->state_dir), *traces = real(config->log_dir);
+                      *run = real(config->state_dir), *traces = real(config->log_dir),
+                      *kept = real(config->quarantine_dir);
     struct making m = {.place = place,
                        .out = out,
                        .err = err,
-                       .ours = {keys, run, traces, built_in_keys, ST_RUNDIR, ST_LOGDIR},
+                       .ours = {keys, run, traces, kept, built_in_keys, ST_RUNDIR, ST_LOGDIR, ST_LIBDIR},
                        .skeleton = skeleton};
 
     *out = (struct st_run_tree){0};
