@@ -28,6 +28,7 @@ struct pass {
     uint64_t issues_written; /* the first that is not in the database as it is */
     uint64_t events;
     bool unfinished;
+    bool moved;         /* the row's place is another than the database knows */
     struct st_buf last; /* the line that was read last */
     int rc;             /* of what was done within a callback */
     struct st_error *err;
@@ -147,6 +148,7 @@ static void keep_last(struct pass *p, const struct st_line *line)
         st_buf_addc(&p->last, '\n');
     p->row.offset = line->offset + p->last.len;
     p->row.line = line->number;
+    p->moved = true;
 }
 
 static void note_last(struct pass *p)
@@ -173,6 +175,7 @@ static int commit(struct pass *p)
         st_trace_row_save(p->in->db, row, p->err) < 0 || st_rows_commit(rows, p->err) < 0)
         return -p->err->errnum;
     p->issues_written = row->place.report.n_issues;
+    p->moved = false;
     return 0;
 }
 
@@ -202,6 +205,7 @@ static void enter_next_file(struct pass *p, uint64_t file)
     p->row.offset = p->row.line = p->row.last_len = 0;
     p->row.last_sha256[0] = '\0';
     st_buf_clear(&p->last);
+    p->moved = true;
 }
 
 static int read_files(struct pass *p, struct st_source *source)
@@ -250,7 +254,7 @@ static int pass_over(struct pass *p, int dirfd)
     if (rc < 0)
         return rc;
     state = state_of(p, dirfd);
-    if (p->last.len || strcmp(state, p->row.state) != 0) {
+    if (p->moved || strcmp(state, p->row.state) != 0) {
         snprintf(p->row.state, sizeof(p->row.state), "%s", state);
         rc = commit(p);
     }

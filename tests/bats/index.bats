@@ -342,6 +342,24 @@ switches_of() { grep ctxt_switches "/proc/$1/status"; }
     is_as_made_anew
 }
 
+@test "what was full and left is in before anything comes in the next file, and once" {
+    local all=$NOTES/all
+    make_trace 300
+    mv "$trace" "$all"
+    head -n 100 "$all" >"$trace"
+    start_daemon index sandtrace index --follow
+    retry_until has_events 100
+    kill -STOP "$(daemon_pid index)"
+    sed -n 101,200p "$all" >>"$trace"
+    mv "$trace" "$trace.1"
+    : >"$trace"
+    kill -CONT "$(daemon_pid index)"
+    retry_until has_events 200
+    sed -n '201,$p' "$all" >>"$trace"
+    retry_until has_events 301
+    is_as_made_anew
+}
+
 @test "a file of a rotated trace that is gone is said" {
     make_trace 6000 0 1048576
     rm "$trace.2"
