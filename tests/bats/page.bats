@@ -307,6 +307,11 @@ END
     page keysLeadAround "$(id_of busy)"
 }
 
+@test "a part of an event of which nothing more is known says so" {
+    start_reader short 'true'
+    page nothingIsSaid
+}
+
 @test "on a screen of 360 pixels nothing is cut off" {
     hold_one 'look 1; sleep 1000'
     page smallScreen /sandbox-audit "/sandbox-audit/container/$(id_of busy)" /sandbox-audit/containers /sandbox-audit/reviews

@@ -125,6 +125,18 @@ export async function smallScreen(stage, ...paths) {
     }
 }
 
+/** An event of which the trace says nothing but that it was: a part without members says so. */
+export async function nothingIsSaid(stage) {
+    const page = await stage.open();
+    const bare = await until('an event whose process has no more than a name', async () => page.evaluate(async () => {
+        const { events } = await (await fetch('/api/sandbox-audit/events?limit=500')).json();
+        return events.find(({ detail: { process } }) => process && !Object.keys(process).some((key) => !['ancestry', 'argv', 'comm', 'exe'].includes(key)))?.id;
+    }));
+    await page.goto(`${stage.base}/sandbox-audit?event=${bare}`);
+    await page.locator('.detail .members').first().waitFor();
+    check((await page.locator('.detail .members').first().innerText()) === 'nothing more', await page.locator('.detail').innerText());
+}
+
 const EVERYTHING = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 // All that can differ between light and dark: nothing but colours does.
 const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };

@@ -25,7 +25,10 @@ function value(v, key, depth) {
 }
 
 function members(object, depth = 0) {
-    return el('dl', { class: 'members' }, Object.entries(object).map(([key, v]) => [el('dt', {}, plain(key, 60)), el('dd', {}, value(v, key, depth))]));
+    const entries = Object.entries(object);
+    if (!entries.length)
+        return el('p', { class: 'members dim' }, 'nothing more');
+    return el('dl', { class: 'members' }, entries.map(([key, v]) => [el('dt', {}, plain(key, 60)), el('dd', {}, value(v, key, depth))]));
 }
 
 function around(event) {
