@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/spawn.h"
 #include "desk/folder.h"
+#include "desk/review.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -14,20 +15,23 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#define NAME_MAX_BYTES 300
+#define VERIFY "verify "
+#define TELL "tell "
+#define TEXT_MAX_BYTES 300
 #define ANSWER_MAX ((size_t)1 << 20)
 #define PATIENCE_MS 120000
 
-/* One name, one fd. */
+/* One text, one fd. */
 union room {
     struct cmsghdr align;
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-static int send_errand(int fd, const char *name, int pipe_fd, struct st_error *err)
+static int send_errand(int fd, const char *word, const char *what, int pipe_fd, struct st_error *err)
 {
+    st_auto_free char *text = st_xasprintf("%s%s", word, what);
     union room room = {0};
-    struct iovec iov = {.iov_base = (void *)(uintptr_t)name, .iov_len = strlen(name)};
+    struct iovec iov = {.iov_base = text, .iov_len = strlen(text)};
     struct msghdr msg = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = sizeof(room.bytes)};
     struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
@@ -48,7 +52,7 @@ int st_errand_verify(int fd, const char *name, struct st_buf *answer, struct st_
         return st_fail_errno(err, "pipe");
     in = ends[0];
     out = ends[1];
-    if (send_errand(fd, name, out, err) < 0)
+    if (send_errand(fd, VERIFY, name, out, err) < 0)
         return -err->errnum;
     st_close(&out);
     for (;;) {
@@ -74,6 +78,13 @@ int st_errand_verify(int fd, const char *name, struct st_buf *answer, struct st_
     return 0;
 }
 
+int st_errand_tell(int fd, const char *review, struct st_error *err)
+{
+    st_auto_fd null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    return null < 0 ? st_fail_errno(err, "/dev/null") : send_errand(fd, TELL, review, null, err);
+}
+
 /* ---- the watcher ---- */
 
 const char **st_errand_env(void)
@@ -92,10 +103,10 @@ const char **st_errand_env(void)
     return out;
 }
 
-static int receive(int fd, char name[NAME_MAX_BYTES])
+static int receive(int fd, char text[TEXT_MAX_BYTES])
 {
     union room room = {0};
-    struct iovec iov = {.iov_base = name, .iov_len = NAME_MAX_BYTES - 1};
+    struct iovec iov = {.iov_base = text, .iov_len = TEXT_MAX_BYTES - 1};
     struct msghdr msg = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = sizeof(room.bytes)};
     ssize_t n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
@@ -105,7 +116,7 @@ static int receive(int fd, char name[NAME_MAX_BYTES])
     if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
         c->cmsg_len == CMSG_LEN(sizeof(int)))
         memcpy(&out, CMSG_DATA(c), sizeof(int));
-    name[n > 0 ? n : 0] = '\0';
+    text[n > 0 ? n : 0] = '\0';
     return out;
 }
 
@@ -115,11 +126,8 @@ static bool is_trace(const char *name)
     return *name && *name != '.' && !strchr(name, '/') && st_trace_name_len(name) == strlen(name);
 }
 
-static void start(const struct st_errands *e, const char *name, int *pipe_fd)
+static void start(const struct st_errands *e, const char *const *argv, int *pipe_fd)
 {
-    st_auto_free char *path = st_xasprintf("%s/%s", e->log_dir, name);
-    const char *argv[] = {"sandtrace", "verify", "--json", "--live", path, e->config ? "--config" : NULL,
-                          e->config,   NULL};
     int null = open("/dev/null", O_RDWR | O_CLOEXEC), fds[3];
     pid_t pid;
 
@@ -148,11 +156,34 @@ static void start(const struct st_errands *e, const char *name, int *pipe_fd)
     st_close(&fds[2]);
 }
 
+static void verify(const struct st_errands *e, const char *name, int *pipe_fd)
+{
+    st_auto_free char *path = st_xasprintf("%s/%s", e->log_dir, name);
+    const char *argv[] = {"sandtrace", "verify", "--json", "--live", path, e->config ? "--config" : NULL,
+                          e->config,   NULL};
+
+    start(e, argv, pipe_fd);
+}
+
+static void tell(const struct st_errands *e, const char *review, int *pipe_fd)
+{
+    /* Who asks is the process that hostile bytes reach: what it names is never an option. */
+    const char *plain[] = {"sandtrace", "review", "--", "tell", review, NULL};
+    const char *by_config[] = {"sandtrace", "review", "--config", e->config, "--", "tell", review, NULL};
+
+    start(e, e->config ? by_config : plain, pipe_fd);
+}
+
 void st_errand_serve(const struct st_errands *e)
 {
-    char name[NAME_MAX_BYTES];
-    st_auto_fd out = receive(e->fd, name);
+    char text[TEXT_MAX_BYTES];
+    st_auto_fd out = receive(e->fd, text);
+    const char *what = strchr(text, ' ');
 
-    if (out >= 0 && is_trace(name))
-        start(e, name, &out);
+    if (out < 0 || !what++)
+        return;
+    if (strncmp(text, VERIFY, strlen(VERIFY)) == 0 && is_trace(what))
+        verify(e, what, &out);
+    else if (strncmp(text, TELL, strlen(TELL)) == 0 && st_review_id_ok(what))
+        tell(e, what, &out);
 }

@@ -71,7 +71,21 @@ static int verify(void *ctx, const char *name, struct st_buf *answer, struct st_
     return st_errand_verify(l->ask_fd, name, answer, err);
 }
 
+static void tell_review(void *ctx, const char *id)
+{
+    const struct st_desk_live *l = ctx;
+    struct st_error err = {0};
+
+    if (st_errand_tell(l->ask_fd, id, &err) < 0)
+        fprintf(stderr, "sandtrace serve: on_review was not told of %s: %s\n", id, err.msg);
+}
+
 struct st_live st_desk_live(struct st_desk_live *ctx)
 {
-    return (struct st_live){.ctx = ctx, .list = list, .ask = ask, .state = state, .verify = verify};
+    return (struct st_live){.ctx = ctx,
+                            .list = list,
+                            .ask = ask,
+                            .state = state,
+                            .verify = verify,
+                            .tell_review = tell_review};
 }

@@ -189,15 +189,38 @@ static int close_task(const struct request *q, const char *id)
     return ST_EXIT_OK;
 }
 
+/* ---- tell ---- */
+
+static int tell(const struct request *q, const char *id)
+{
+    const char *const *program = (const char *const *)q->config->on_review;
+    st_auto_review r = {0};
+    struct st_error err = {0};
+
+    if (!program)
+        return st_cli_error(q->self, "nobody to tell: on_review is not set in the configuration");
+    if (st_review_load(q->config->quarantine_dir, id, &r, &err) < 0)
+        return st_cli_error(q->self, "%s", err.msg);
+    if (st_review_tell(program, r.state == ST_REVIEW_OPEN ? "opened" : "closed", &r, &err) < 0) {
+        st_cli_error(q->self, "%s", err.msg);
+        return ST_EXIT_FAILED;
+    }
+    return ST_EXIT_OK;
+}
+
 static int choose(const struct request *q, int n, char **args)
 {
+    static const struct {
+        const char *name;
+        int (*run)(const struct request *q, const char *id);
+    } with_id[] = {{"show", show}, {"close", close_task}, {"tell", tell}};
+
     if (n == 0 || strcmp(args[0], "list") == 0)
         return n <= 1 ? list(q) : st_cli_usage(q->self, "list takes no argument");
-    if (strcmp(args[0], "show") != 0 && strcmp(args[0], "close") != 0)
-        return st_cli_usage(q->self, "no such command: %.50s", args[0]);
-    if (n != 2)
-        return st_cli_usage(q->self, "%s takes one ID", args[0]);
-    return args[0][0] == 's' ? show(q, args[1]) : close_task(q, args[1]);
+    for (size_t i = 0; i < sizeof(with_id) / sizeof(with_id[0]); i++)
+        if (strcmp(args[0], with_id[i].name) == 0)
+            return n == 2 ? with_id[i].run(q, args[1]) : st_cli_usage(q->self, "%s takes one ID", args[0]);
+    return st_cli_usage(q->self, "no such command: %.50s", args[0]);
 }
 
 static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **argv)
@@ -229,7 +252,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 
 const struct st_verb st_verb_review = {
     .name = "review",
-    .args = "list|show|close [ID]",
+    .args = "list|show|close|tell [ID]",
     .summary = "look at what was kept of containers that ended by a violation, and close the task",
     .example = "sandtrace review close 4f2a --verdict policy --reason 'the rule was too narrow'",
     .opts = options,

@@ -139,6 +139,7 @@ void st_answer_review_close(struct st_call *c)
         refuse(c, &err);
         return;
     }
+    c->desk->live->tell_review(c->desk->live->ctx, id);
     st_buf_adds(&c->a->body, "{\"ok\":true}");
     c->a->status = 200;
 }

@@ -18,4 +18,6 @@ struct st_live {
     int (*state)(void *ctx, const char *id, struct st_buf *json, struct st_error *err);
     /* What `sandtrace verify --json` says of a trace, by the name of its file. */
     int (*verify)(void *ctx, const char *name, struct st_buf *answer, struct st_error *err);
+    /* Has the program of `on_review` told of a task, after the answer; nobody waits for it. */
+    void (*tell_review)(void *ctx, const char *id);
 };

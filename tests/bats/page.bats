@@ -222,6 +222,9 @@ END
 
 @test "what is in quarantine is seen, and closed with a verdict and a reason" {
     configure default_policy killing
+    printf '#!/bin/sh\ncat >%s\n' "$NOTES/heard" >"$NOTES/tracker"
+    chmod 0755 "$NOTES/tracker"
+    configure on_review "[$NOTES/tracker]"
     start_reader kept 'echo made >/workspace/made; look 1; sleep 1000'
     retry_until exists "$WORLD/quarantine/$(id_of kept)/review.json"
     trace_is_complete "$(id_of kept)"
@@ -231,6 +234,12 @@ END
     jq -e '.state == "closed" and .closed.verdict == "malicious" and .closed.reason == "it read <b>the</b> secrets" and (.closed.by | endswith("(desk)"))' "$NOTES/review"
     run -0 sandtrace review show "$(id_of kept)"
     [[ $output == *malicious* && $output == *'it read <b>the</b> secrets'* ]]
+    retry_until was_told_of_closing "$(id_of kept)"
+}
+
+was_told_of_closing() {
+    jq -es '.[-1].event == "closed" and .[-1].failure == null' "$WORLD/quarantine/$1/told.jsonl" &&
+        jq -e --arg id "$1" '.event == "closed" and .review.container == $id and .review.closed.verdict == "malicious"' "$NOTES/heard"
 }
 
 @test "who talked to whom: by name and port, how often, how much, and what was not let by" {

@@ -337,5 +337,13 @@ END
     [[ $stderr == *"ended with code 7"* ]]
     jq -es '.[1].event == "closed" and .[1].review.closed.verdict == "other"' "$NOTES/heard"
     jq -es '.[0].failure == null and .[1].failure == "ended with code 7"' "$(folder_of box)/told.jsonl"
+    run -1 sandtrace review tell "$(id_of box)"
+    [[ $output == *"ended with code 7"* ]]
+    configure on_review "[$NOTES/told, \"0\"]"
+    sandtrace review tell "$(id_of box)"
+    jq -es 'length == 4 and .[3].event == "closed" and .[3].review == .[1].review' "$NOTES/heard"
+    sed -i '/^on_review:/d' "$SANDTRACE_CONFIG"
+    run -2 sandtrace review tell "$(id_of box)"
+    [[ $output == *"on_review is not set"* ]]
     rm -f "$NOTES"/heard*
 }

@@ -43,13 +43,13 @@ trap 'rm -rf "$payload"' EXIT
 mkdir -p "$payload"/{src,build/tests,lib}
 cp -a "$src/tests" "$src/policies" "$src/contrib" "$src/docs" "$src/scripts" "$payload/src/"
 rm -rf "$payload"/src/tests/fuzz "$payload"/src/tests/unit
-cp "$build"/sandtrace{,-runtime,-hook,-init,-knock,-monitor} "$payload/build/"
+find "$build" -maxdepth 1 -type f -executable -name 'sandtrace*' -exec cp {} "$payload/build/" \;
 mkdir -p "$payload/build/tests/attack" "$payload/build/hooks"
 find "$build/tests/attack" -maxdepth 1 -type f -executable -exec cp {} "$payload/build/tests/attack/" \;
 cp "$build"/hooks/*.json "$payload/build/hooks/"
 mkdir -p "$payload/build/src/shim"
 cp "$build/src/shim/landlock-helper" "$payload/build/src/shim/"
-ldd "$build/sandtrace" "$build/sandtrace-monitor" | awk '/=> \// { print $3 }' | grep -v '/libc\.so' | xargs -I{} cp -L {} "$payload/lib/"
+ldd "$payload"/build/sandtrace* 2>/dev/null | awk '/=> \// { print $3 }' | grep -v '/libc\.so' | sort -u | xargs -I{} cp -L {} "$payload/lib/"
 pack_tools "$payload/tools.tar"
 
 failed=0
