@@ -111,8 +111,11 @@ int st_hub_new(const struct st_live *live, struct st_stream_hub **out, struct st
     pthread_sigmask(SIG_SETMASK, &all, &before);
     rc = h->fd < 0 ? errno : pthread_create(&thread, NULL, watch_pending, h);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc)
+    if (rc) {
+        st_close(&h->fd);
+        free(h);
         return st_fail(err, rc, "start a thread: %s", strerror(rc));
+    }
     pthread_detach(thread);
     *out = h;
     return 0;
