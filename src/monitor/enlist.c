@@ -25,7 +25,7 @@ static int make_places(const struct st_config *config, struct st_error *err)
 int st_enlist_order(const struct st_enlist *e, const struct st_config *config,
                     const struct st_oci_state *state, bool bound, struct st_buf *order, struct st_error *err)
 {
-    st_auto_buf facts = ST_BUF_INIT, profile = ST_BUF_INIT;
+    st_auto_buf facts = ST_BUF_INIT, profile = ST_BUF_INIT, closing = ST_BUF_INIT;
     st_auto_oci_config oci = NULL;
     struct st_selection selection;
     struct st_order_input in = {.config = config,
@@ -38,6 +38,7 @@ int st_enlist_order(const struct st_enlist *e, const struct st_config *config,
                                 .floor = e->floor,
                                 .profile = &profile};
     char rootfs[PATH_MAX];
+    struct st_jw w;
     gid_t gid = 0;
 
     if (st_oci_config_load(state->bundle, NULL, &oci, err) < 0 ||
@@ -50,6 +51,9 @@ int st_enlist_order(const struct st_enlist *e, const struct st_config *config,
     st_oci_facts(oci, state->bundle, &facts);
     in.rootfs = rootfs;
     in.opening = st_oci_opening(oci);
+    st_jw_init(&w, &closing);
+    st_oci_put_read_only(oci, &w);
+    in.closing = &closing;
     in.net_admin = st_oci_grants(oci, "CAP_NET_ADMIN");
     in.net_made = st_oci_makes_namespace(oci, "network");
     in.net_raw = in.net_admin || st_oci_grants(oci, "CAP_NET_RAW");

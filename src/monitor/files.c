@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "monitor/leftover.h"
 #include "monitor/memfd.h"
+#include "monitor/reach.h"
+#include "monitor/record.h"
 #include "sensors/access.h"
 #include "sensors/fan.h"
 #include "sensors/runtime_copy.h"
@@ -83,6 +85,24 @@ bool st_files_enters(struct st_files *f)
     return f->who->process.n_ancestry > 0 && f->who->parent_outside && runs_runtime(f, f->who->leader);
 }
 
+/* The runtime has done all, and the first program has not begun. A container that can still reach past its
+ * watch comes no further. */
+static void begin_to_run(struct st_files *f)
+{
+    st_auto_buf payload = ST_BUF_INIT;
+    struct st_pipeline *p = f->pipeline;
+    struct st_error open = {0}, err = {0};
+
+    st_late_begin(&f->late);
+    if (!f->closing || st_reach_prove(p->watch, &open) == 0)
+        return;
+    f->refuse_all = true;
+    st_record_sensor(&payload, "reach", "degraded", open.msg);
+    if (st_pipeline_note(p, ST_EV_SENSOR, ST_TIER_KERNEL, payload.data, payload.len, true, &err) < 0 &&
+        p->trace_failed)
+        p->trace_failed(p->ctx, &err);
+}
+
 /* `runc init`, on its way into the container (create or exec): still the runtime's program, and started from
  * outside. */
 static bool is_setup(struct st_files *f, const struct st_fan_event *ev)
@@ -90,7 +110,7 @@ static bool is_setup(struct st_files *f, const struct st_fan_event *ev)
     if (f->who->leader == f->init && !f->init_runs) {
         f->init_runs = ev->exec;
         if (ev->exec)
-            st_late_begin(&f->late);
+            begin_to_run(f);
         return !ev->exec;
     }
     return !ev->exec && st_files_enters(f);
@@ -290,6 +310,8 @@ static void take(void *ctx, const struct st_fan_event *seen)
     } else if (is_setup(f, seen)) {
         f->setup_uses++;
         st_operation_answer(&op, true);
+    } else if (f->refuse_all) { /* since just now */
+        st_operation_answer(&op, false);
     } else {
         judge_use(f, seen, &op, seen_ns);
     }

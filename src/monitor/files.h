@@ -25,7 +25,8 @@ struct st_files {
     struct st_processes *processes;
     int fan;
     int fds;         /* of /proc/self/fd, from where the path of what is opened is found soonest */
-    bool refuse_all; /* after a loss: nothing is judged any more */
+    bool refuse_all; /* after a loss, or where it could reach past its watch: nothing is judged any more */
+    bool closing;    /* what it must not write is still to be made read-only */
     struct st_membership members;
     pid_t init, self, warden;
     bool init_runs;    /* the first process has executed its program */

@@ -76,6 +76,7 @@ static const char **read_places(const struct st_json_node *list)
 static void read_reach(const struct st_json_node *reach, struct st_order_reach *out)
 {
     out->devices = st_json_str(st_json_get(reach, "devices"), NULL);
+    out->closing = read_places(st_json_get(reach, "closing"));
     out->secret = read_places(st_json_get(reach, "secret"));
     out->kept = read_places(st_json_get(reach, "kept"));
     out->let_pids = st_json_true(st_json_get(reach, "let_pids"));
@@ -234,6 +235,7 @@ void st_order_free(struct st_order *o)
     free(o->sockets);
     free(o->unwatched);
     free(o->network.resolvers);
+    free(o->reach.closing);
     free(o->reach.secret);
     free(o->reach.kept);
     free(o->quarantine.on_review);

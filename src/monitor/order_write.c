@@ -95,6 +95,8 @@ static void write_reach(struct st_jw *w, const struct st_order_input *in)
 
     st_jw_key(w, "reach");
     st_jw_object(w);
+    st_jw_key(w, "closing");
+    st_jw_raw(w, in->closing->data, in->closing->len);
     st_jw_kstr(w, "devices", in->opening);
     st_jw_key(w, "kept");
     st_jw_array(w);

@@ -20,6 +20,7 @@ struct st_order_input {
     bool net_admin;               /* the container may change its network namespace */
     bool net_raw;                 /* it can make packets of any kind */
     const char *opening;          /* what config.json opens of the machine, in words; NULL: nothing */
+    const struct st_buf *closing; /* st_oci_put_read_only */
     bool net_made;                /* the runtime makes a network namespace for it */
     const char *floor;            /* note of the floor, JSON; NULL: there is none */
     const struct st_buf *profile; /* st_oci_seccomp_note */

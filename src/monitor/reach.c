@@ -41,8 +41,11 @@ static bool is_let(const struct st_order_reach *o, const struct kind *k)
 static int find(const struct st_watch *w, struct st_exposed *out, struct st_error *err)
 {
     const struct st_order_reach *o = &w->order.reach;
-    const struct st_exposure_order order = {
-        .pid = w->order.pid, .rootfs = w->order.rootfs, .secret = o->secret, .kept = o->kept};
+    const struct st_exposure_order order = {.pid = w->order.pid,
+                                            .rootfs = w->order.rootfs,
+                                            .secret = o->secret,
+                                            .kept = o->kept,
+                                            .closing = o->closing};
 
     if (st_exposure_find(&order, out, err) < 0)
         return st_wrap(err, "what the container can reach");
@@ -51,10 +54,29 @@ static int find(const struct st_watch *w, struct st_exposed *out, struct st_erro
     return 0;
 }
 
-int st_reach_check(const struct st_watch *w, bool enforce, struct st_buf *open, struct st_error *err)
+static int refuse(const struct kind *k, const char *what, struct st_error *err)
+{
+    return st_fail(err, EPERM, "%s%s; %s; %s", k->what, what, k->why, k->instead);
+}
+
+int st_reach_prove(const struct st_watch *w, struct st_error *err)
 {
     struct st_exposed found;
 
+    if (st_exposure_find_open(w->order.pid, &found, err) < 0)
+        return st_wrap(err, "what the container can reach");
+    for (int i = 0; i < ST_EXPOSURES; i++)
+        if (found.what[i][0] && !is_let(&w->order.reach, &kinds[i]))
+            return refuse(&kinds[i], found.what[i], err);
+    return 0;
+}
+
+int st_reach_check(const struct st_watch *w, bool enforce, struct st_buf *open, bool *closing,
+                   struct st_error *err)
+{
+    struct st_exposed found;
+
+    *closing = false;
     if (find(w, &found, err) < 0) {
         if (enforce)
             return -err->errnum;
@@ -62,13 +84,14 @@ int st_reach_check(const struct st_watch *w, bool enforce, struct st_buf *open, 
         *err = (struct st_error){0};
         return 0;
     }
+    *closing = found.closing;
     for (int i = 0; i < ST_EXPOSURES; i++) {
         const struct kind *k = &kinds[i];
 
         if (!found.what[i][0])
             continue;
         if (enforce && !is_let(&w->order.reach, k))
-            return st_fail(err, EPERM, "%s%s; %s; %s", k->what, found.what[i], k->why, k->instead);
+            return refuse(k, found.what[i], err);
         st_buf_addf(open, "%s%s%s: %s", open->len ? "; " : "", k->what, found.what[i], k->why);
     }
     return 0;

@@ -8,4 +8,9 @@
 
 /* Before its files are watched. open: gets what it can reach, for the start record; stays empty where that is
  * nothing. */
-int st_reach_check(const struct st_watch *w, bool enforce, struct st_buf *open, struct st_error *err);
+int st_reach_check(const struct st_watch *w, bool enforce, struct st_buf *open, bool *closing,
+                   struct st_error *err);
+
+/* closing: what the runtime is going to make read-only is not so yet. Then once more, when its first program
+ * is about to begin: 0, or what is still open. */
+int st_reach_prove(const struct st_watch *w, struct st_error *err);

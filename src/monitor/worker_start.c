@@ -308,9 +308,14 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
 /* Of a container that runs already it is known. */
 static int check_reach(struct st_worker *w, struct st_error *err)
 {
+    bool enforce = st_policy_mode(w->pipeline.policy) == ST_MODE_ENFORCE, closing;
+
     if (w->loss || w->watch->order.light)
         return 0;
-    return st_reach_check(w->watch, st_policy_mode(w->pipeline.policy) == ST_MODE_ENFORCE, &w->reach, err);
+    if (st_reach_check(w->watch, enforce, &w->reach, &closing, err) < 0)
+        return -err->errnum;
+    w->files.closing = enforce && closing;
+    return 0;
 }
 
 static void open_bus(struct st_worker *w)

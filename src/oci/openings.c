@@ -2,8 +2,8 @@
 #include "oci/openings.h"
 
 #include "base/cleanup.h"
-#include "base/json_write.h"
 #include "base/mountinfo.h"
+#include "oci/floor_places.h"
 
 #include <string.h>
 
@@ -69,6 +69,19 @@ static const char *open_device(const struct st_json_node *rules)
             found = "the memory of the machine (a device)";
     }
     return found;
+}
+
+/* ---- mounts ---- */
+
+void st_oci_put_read_only(const struct st_oci_config *config, struct st_jw *w)
+{
+    char at[PATH_MAX];
+
+    st_jw_array(w);
+    st_json_each (mount, st_json_get(st_oci_config_root(config), "mounts"))
+        if ((st_floor_option(mount, "ro") || st_floor_option(mount, "rro")) && st_floor_destination(mount, at))
+            st_jw_str(w, at);
+    st_jw_end(w, ']');
 }
 
 /* ---- settings ---- */

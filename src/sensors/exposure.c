@@ -102,17 +102,34 @@ static bool is_kernels(const struct st_mount *m)
     return false;
 }
 
-static void look_at_kernel(struct look *l)
+static bool is_closing(const struct look *l)
+{
+    for (const char *const *at = l->order->closing; at && *at; at++)
+        if (strcmp(point_of(l), *at) == 0)
+            return true;
+    return false;
+}
+
+static void look_for_writable(struct look *l)
 {
     const struct st_mount *m = l->mount;
-    bool writable = is_writable(m);
+    enum st_exposure which = is_kernels(m) ? ST_EXPOSED_KERNEL : ST_EXPOSED_GROUPS;
 
-    if (is_type(m, "proc") && shows_us(l, m))
+    if (which == ST_EXPOSED_KERNEL ? l->own_users : !is_type(m, "cgroup") && !is_type(m, "cgroup2"))
+        return;
+    if (!is_writable(m))
+        return;
+    if (is_closing(l))
+        l->out->closing = true;
+    else
+        expose(l, which, "%s (%s) is writable", point_of(l), m->type);
+}
+
+static void look_at_kernel(struct look *l)
+{
+    if (is_type(l->mount, "proc") && shows_us(l, l->mount))
         expose(l, ST_EXPOSED_PIDS, "by its mount %s", point_of(l));
-    if ((is_type(m, "cgroup") || is_type(m, "cgroup2")) && writable)
-        expose(l, ST_EXPOSED_GROUPS, "%s (%s) is writable", point_of(l), m->type);
-    if (is_kernels(m) && writable && !l->own_users)
-        expose(l, ST_EXPOSED_KERNEL, "%s (%s) is writable", point_of(l), m->type);
+    look_for_writable(l);
 }
 
 /* ---- files of the machine ---- */
@@ -226,5 +243,20 @@ int st_exposure_find(const struct st_exposure_order *order, struct st_exposed *o
     st_places_free(&l.places);
     st_mounts_free(&l.mounts);
     st_mounts_free(&l.host);
+    return rc;
+}
+
+int st_exposure_find_open(pid_t pid, struct st_exposed *out, struct st_error *err)
+{
+    const struct st_exposure_order order = {.pid = pid, .rootfs = "/"};
+    struct look l = {.order = &order, .out = out, .own_users = !shares(pid, "user")};
+    int rc = st_mounts_read(pid, &l.mounts, err);
+
+    *out = (struct st_exposed){0};
+    for (size_t i = 0; rc == 0 && i < l.mounts.n; i++) {
+        l.mount = &l.mounts.list[i];
+        look_for_writable(&l);
+    }
+    st_mounts_free(&l.mounts);
     return rc;
 }

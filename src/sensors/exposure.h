@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -24,12 +25,18 @@ struct st_exposure_order {
     const char *rootfs;        /* mounts at and below it are the container's */
     const char *const *secret; /* places of ours that it must not even read; NULL-terminated */
     const char *const *kept;   /* that it must not write; NULL-terminated */
+    const char *const *closing; /* its mounts that will be read-only when it runs; NULL-terminated */
 };
 
 #define ST_EXPOSED_TEXT 300
 
 struct st_exposed {
     char what[ST_EXPOSURES][ST_EXPOSED_TEXT]; /* the first that was found; "": nothing */
+    bool closing; /* one that is to be read-only is not yet: to be looked at again by what follows */
 };
 
 int st_exposure_find(const struct st_exposure_order *order, struct st_exposed *out, struct st_error *err);
+
+/* When the runtime has done all, and nothing of the container has run: only what the kernel's file systems
+ * and control groups open, which is found without a file of the container's being opened. */
+int st_exposure_find_open(pid_t pid, struct st_exposed *out, struct st_error *err);

@@ -119,6 +119,16 @@ writable_cgroups='(.mounts[] | select(.type == "cgroup") | .options) |= map(if .
     says_open "$(id_of allowed)" 'can write control groups: /sys/fs/cgroup'
 }
 
+@test "a mount that is said to be read-only and is not keeps the first program from beginning" {
+    configure default_policy bare
+    run ! with box '.mounts += [{type: "sysfs", source: "sysfs", destination: "/mnt", options: ["ro"]},
+        {type: "bind", source: "/sys", destination: "/mnt", options: ["bind", "rw"]}]' echo it runs
+    [[ $output != *"it runs"* ]]
+    trace_is_complete "$(id_of box)"
+    trace_has "$(id_of box)" '.event_type == "sensor" and .payload.name == "reach" and .payload.state == "degraded"
+        and (.payload.detail | contains("/mnt (sysfs) is writable") and contains("host_devices: allow"))'
+}
+
 @test "a container that can reach an engine's socket does not start, unless it is let" {
     is_refused "$WORLD/docker.sock through its mount /var/run/docker.sock;" "$(bind "$WORLD/docker.sock" /var/run/docker.sock)"
     is_refused "podman.sock through its mount /mnt;" "$(bind "$WORLD/engine" /mnt ro)"
