@@ -54,14 +54,15 @@ make_secret() { echo secret >"$WORLD/shadow"; }
     trace_is_complete "$id"
 }
 
-@test "docker rm -f of a container in which something is held does not wait" {
+@test "docker rm -f of a container in which something is held does not wait, and it is kept for review" {
     make_secret
     docker run -d --name box --runtime sandtrace --network none -v "$WORLD/shadow:/etc/shadow" localhost/box sh -c "$script" >/dev/null
     id=$(docker inspect -f '{{.Id}}' box)
     retry_until is_paused_in "$id"
     docker rm -f box >/dev/null
     trace_is_complete "$id"
-    trace_has "$id" '.event_type == "security_pause" and .payload.held == false and .payload.by.how == "engine"'
+    trace_has "$id" '.event_type == "security_resume" and .payload.decision == "kill" and .payload.by.how == "engine"'
+    [ "$(sandtrace review show --json "$id" | jq -r .state)" = open ]
 }
 
 @test "podman by its runtime, with systemd's groups" {
