@@ -10,7 +10,8 @@
 /* The server's side: what `sandtrace verify --json` says of a trace. Several threads may ask at once. */
 int st_errand_verify(int fd, const char *name, struct st_buf *answer, struct st_error *err);
 
-/* The server's side: `sandtrace review tell`. How that ended is noted beside the task; nobody waits for it. */
+/* The server's side: `sandtrace review tell`. How that ended is noted beside the task; nobody waits for it.
+ */
 int st_errand_tell(int fd, const char *review, struct st_error *err);
 
 /* The environment of a program of ours: where to look for programs, and our own settings. Ends in NULL; the
@@ -24,5 +25,6 @@ struct st_errands {
     pid_t parent;
 };
 
-/* The watcher's side: fd is readable. Starts what is asked for, if it is for a trace of log_dir or a review. */
+/* The watcher's side: fd is readable. Starts what is asked for, if it is for a trace of log_dir or a review.
+ */
 void st_errand_serve(const struct st_errands *e);

@@ -82,10 +82,6 @@ static void tell_review(void *ctx, const char *id)
 
 struct st_live st_desk_live(struct st_desk_live *ctx)
 {
-    return (struct st_live){.ctx = ctx,
-                            .list = list,
-                            .ask = ask,
-                            .state = state,
-                            .verify = verify,
-                            .tell_review = tell_review};
+    return (struct st_live){
+        .ctx = ctx, .list = list, .ask = ask, .state = state, .verify = verify, .tell_review = tell_review};
 }

@@ -88,10 +88,10 @@ struct st_order {
     } network;
 
     struct st_order_reach {
-        const char *devices; /* what its devices and settings open of the machine, in words; NULL: nothing */
+        const char *devices;  /* what its devices and settings open of the machine, in words; NULL: nothing */
         const char **closing; /* its mounts that the runtime is going to make read-only; NULL-terminated */
-        const char **secret; /* places of ours that it must not even read; NULL-terminated */
-        const char **kept;   /* that it must not write; NULL-terminated */
+        const char **secret;  /* places of ours that it must not even read; NULL-terminated */
+        const char **kept;    /* that it must not write; NULL-terminated */
         bool let_pids, let_groups, let_engine, let_devices; /* though it could get around the watch by them */
     } reach;
 

@@ -79,7 +79,8 @@ void st_oci_put_read_only(const struct st_oci_config *config, struct st_jw *w)
 
     st_jw_array(w);
     st_json_each (mount, st_json_get(st_oci_config_root(config), "mounts"))
-        if ((st_floor_option(mount, "ro") || st_floor_option(mount, "rro")) && st_floor_destination(mount, at))
+        if ((st_floor_option(mount, "ro") || st_floor_option(mount, "rro")) &&
+            st_floor_destination(mount, at))
             st_jw_str(w, at);
     st_jw_end(w, ']');
 }

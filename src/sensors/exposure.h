@@ -21,10 +21,10 @@ enum st_exposure {
 };
 
 struct st_exposure_order {
-    pid_t pid;                 /* of the container's first process */
-    const char *rootfs;        /* mounts at and below it are the container's */
-    const char *const *secret; /* places of ours that it must not even read; NULL-terminated */
-    const char *const *kept;   /* that it must not write; NULL-terminated */
+    pid_t pid;                  /* of the container's first process */
+    const char *rootfs;         /* mounts at and below it are the container's */
+    const char *const *secret;  /* places of ours that it must not even read; NULL-terminated */
+    const char *const *kept;    /* that it must not write; NULL-terminated */
     const char *const *closing; /* its mounts that will be read-only when it runs; NULL-terminated */
 };
 
