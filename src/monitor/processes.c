@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "monitor/process_pace.h"
 #include "monitor/record.h"
 
 #include <errno.h>
@@ -191,6 +192,7 @@ static void take(void *ctx, const struct st_process_told *told)
 {
     struct st_processes *p = ctx;
 
+    p->taken++;
     if (told->kind == ST_NEWS_FORK) {
         take_fork(p, told);
     } else if (told->kind == ST_NEWS_EXEC) {
@@ -284,7 +286,7 @@ static void declare_loss(struct st_processes *p, uint64_t lost)
 
 void st_processes_settle(struct st_processes *p)
 {
-    uint64_t lost;
+    uint64_t lost, before = p->taken;
 
     if (!p->streaming)
         return;
@@ -292,6 +294,7 @@ void st_processes_settle(struct st_processes *p)
     lost = st_bpf_ring_lost(&p->stream.ring);
     if (lost != p->lost)
         declare_loss(p, lost);
+    st_process_pace(p, p->taken != before);
 }
 
 /* ---- forks that ask ---- */

@@ -23,6 +23,8 @@ struct st_processes {
     bool streaming;
     char detail[256];   /* why not */
     bool more;          /* is told already than was taken in: at the next turn */
+    uint64_t taken;     /* pieces of news, ever */
+    int64_t look_ns;    /* process_pace.h; 0: news wake us */
     uint64_t lost;      /* pieces of news that are declared lost */
     uint64_t let_since; /* without news: forks that were let since all were counted */
     /* Judged too late, and too often for a record each: */

@@ -7,6 +7,7 @@
 #include "monitor/confine.h"
 #include "monitor/home.h"
 #include "monitor/link.h"
+#include "monitor/process_pace.h"
 #include "monitor/worker_private.h"
 #include "respond/freezer.h"
 #include "respond/kill.h"
@@ -197,7 +198,7 @@ static int64_t next_deadline(void *ctx)
     struct st_worker *w = ctx;
 
     return earliest(earliest(own_deadline(w), st_files_deadline(&w->files)),
-                    st_quarantine_deadline(&w->quarantine));
+                    earliest(st_quarantine_deadline(&w->quarantine), st_process_pace_deadline(&w->processes)));
 }
 
 /* What was missed meanwhile is declared before anything goes on. */

@@ -116,6 +116,10 @@ size_t st_tree_waiting(const struct st_tree *t, pid_t *tids, size_t max);
 /* Of a child that is there. */
 bool st_tree_counts_of(const struct st_tree *t, pid_t child, int64_t now_ns, struct st_tree_counts *out);
 
+/* None is above these: the deepest that there ever was, the most children of one, those that are alive, those
+ * of the last second. */
+void st_tree_most(struct st_tree *t, int64_t now_ns, struct st_tree_counts *out);
+
 struct st_tree_totals {
     uint64_t forks, untold;
     int64_t alive;
