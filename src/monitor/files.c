@@ -121,8 +121,28 @@ static bool is_setup(struct st_files *f, const struct st_fan_event *ev)
 /* What could be found out; who is gone is taken for one of the container's. */
 static const struct st_process_facts *look_at(struct st_files *f, pid_t tid)
 {
+    f->partly = false;
     st_process_read(tid, &f->members, &f->room);
     return &f->room.facts;
+}
+
+/* Who executes, where the book knows it and nothing depends on more. */
+static bool recognise(struct st_files *f, const struct st_fan_event *seen)
+{
+    f->partly = seen->exec && !f->refuse_all && !st_policy_asks_who(f->pipeline->policy) &&
+                st_processes_are_settled(f->processes) &&
+                st_process_recognise(seen->tid, f->processes->tree, &f->room);
+    return f->partly;
+}
+
+static void tell_all(void *ctx, const struct st_operation *op, struct st_event *ev)
+{
+    struct st_files *f = ctx;
+
+    if (st_process_read((pid_t)op->token, &f->members, &f->room))
+        ev->process = f->room.facts.process;
+    else
+        ev->process.incomplete = true;
 }
 
 /* What is kept will do where the policy does not ask, and the process goes on with the program that it runs.
@@ -197,6 +217,11 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const cha
         op->token = (uint64_t)seen->tid;
         st_guards_name(&f->guards, &ev);
         st_execs_describe(&f->execs, seen, registers, f->who, st_policy_hashes(f->pipeline->policy) > 0, &ev);
+        if (f->partly) {
+            op->tell_all = tell_all;
+            if (ev.type == ST_EV_PROCESS) /* what is counted together has these in common */
+                ev.process.argv = st_process_argv(seen->tid, &f->room);
+        }
         st_pipeline_use(f->pipeline, &ev, op, seen_ns);
         return;
     }
@@ -297,9 +322,13 @@ static void take(void *ctx, const struct st_fan_event *seen)
         st_operation_answer(&op, true);
         return;
     }
-    if (seen->exec && f->filters)
-        st_notify_meet(f->filters);
-    f->who = find_caller(f, seen, seen_ns);
+    if (recognise(f, seen)) {
+        f->who = &f->room.facts;
+    } else {
+        if (seen->exec && f->filters)
+            st_notify_meet(f->filters);
+        f->who = find_caller(f, seen, seen_ns);
+    }
     if (seen->exec && f->pipeline->known)
         st_process_cache_forget(f->pipeline->known, f->who->leader);
     if (!f->who->in_container) {

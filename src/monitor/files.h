@@ -47,6 +47,7 @@ struct st_files {
     struct st_error no_memfd; /* why exec_of_memfd does not hold; errnum 0: it does, or need not */
     uint64_t host_uses, setup_uses, overflows;
     const struct st_process_facts *who; /* opens right now */
+    bool partly;                        /* only what it takes to judge it is known of who */
     struct st_process_room room;        /* scratch */
     char path[8192];
 };

@@ -155,6 +155,14 @@ bool st_processes_has_run(struct st_processes *p, pid_t pid)
     return p->lost || (st_tree_find(p->tree, pid, &f) && f.ran);
 }
 
+bool st_processes_are_settled(struct st_processes *p)
+{
+    if (!p || !p->streaming || !p->tree)
+        return false;
+    st_processes_settle(p);
+    return !p->lost && !p->more && st_process_stream_is_settled(&p->stream);
+}
+
 bool st_processes_init_status(const struct st_processes *p, int *status)
 {
     *status = p->init_status;
@@ -207,9 +215,14 @@ static void take(void *ctx, const struct st_process_told *told)
 
 void st_processes_will_run(struct st_processes *p, pid_t pid, uint64_t ino, struct st_str path)
 {
+    struct st_tree_facts f;
+
     st_processes_settle(p);
-    if (p->tree)
-        st_tree_will_run(p->tree, pid, ino, path);
+    if (!p->tree)
+        return;
+    if (p->streaming && !st_tree_find(p->tree, pid, &f)) /* who came in from outside is told of by its end */
+        st_tree_is_there(p->tree, pid);
+    st_tree_will_run(p->tree, pid, ino, path);
 }
 
 /* ---- counting who is there ---- */
