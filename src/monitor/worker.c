@@ -268,9 +268,10 @@ static void on_recorded(void *ctx, struct st_str line)
 
 ST_IDLE_CODE static void on_quiet(void *ctx)
 {
-    const struct st_worker *w = ctx;
+    struct st_worker *w = ctx;
 
     st_process_cache_clear(w->pipeline.known);
+    st_files_rest(&w->files);
     st_home_shed();
 }
 

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define STATUS_SIZE 4096
+
 struct status {
     char name[32];
     pid_t tgid, ppid, inner_pid;
@@ -33,17 +35,11 @@ static int64_t number(const char *text, const char *name)
 }
 
 /* The first line is the name, in which the kernel escapes newlines: no later line can be forged by it. */
-static bool read_status(pid_t pid, struct status *out)
+static void parse_status(const char *text, struct status *out)
 {
-    char path[48], text[4096];
-    const char *name, *inner;
-    size_t len;
+    const char *name = field(text, "Name:\t"), *inner;
+    size_t len = name ? strcspn(name, "\n") : 0;
 
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    if (st_read_piece_at(AT_FDCWD, path, text, sizeof(text)) < 0)
-        return false;
-    name = field(text, "Name:\t");
-    len = name ? strcspn(name, "\n") : 0;
     snprintf(out->name, sizeof(out->name), "%.*s", (int)len, name ? name : "");
     out->tgid = (pid_t)number(text, "Tgid:\t");
     out->ppid = (pid_t)number(text, "PPid:\t");
@@ -58,6 +54,16 @@ static bool read_status(pid_t pid, struct status *out)
         while (*end == '\t')
             end++;
     }
+}
+
+static bool read_status(pid_t pid, struct status *out)
+{
+    char path[48], text[STATUS_SIZE];
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    if (st_read_piece_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+        return false;
+    parse_status(text, out);
     return true;
 }
 
@@ -226,13 +232,18 @@ static void tell(struct st_process_room *r, const struct status *s)
     p->comm = st_str(r->comm);
 }
 
-bool st_process_recognise(pid_t pid, const struct st_tree *tree, struct st_process_room *r)
+bool st_process_recognise(struct st_asker *a, pid_t pid, const struct st_tree *tree,
+                          struct st_process_room *r)
 {
     struct st_tree_facts known;
+    char text[STATUS_SIZE];
     struct status s;
 
     if (!st_tree_find(tree, pid, &known) || !known.judged || known.exe.len > sizeof(r->exe) ||
-        !read_status(pid, &s) || s.tgid != pid)
+        st_asker_status(a, pid, text, sizeof(text)) < 0)
+        return false;
+    parse_status(text, &s);
+    if (s.tgid != pid)
         return false;
     r->facts.process = (struct st_process){.present = true};
     r->facts.in_container = true;

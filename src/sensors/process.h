@@ -5,6 +5,7 @@
 
 #include "model/event.h"
 
+#include "sensors/asker.h"
 #include "sensors/tree.h"
 
 #include <stdbool.h>
@@ -53,6 +54,7 @@ bool st_process_read(pid_t tid, const struct st_membership *m, struct st_process
  * other's; it began in the group; and whatever it calls its file by now, this is what it was let run. Who it
  * acts as it may have changed since: that is read. Neither arguments, working directory nor ancestors are.
  * false: the book does not know it so; st_process_read. */
-bool st_process_recognise(pid_t pid, const struct st_tree *tree, struct st_process_room *out);
+bool st_process_recognise(struct st_asker *a, pid_t pid, const struct st_tree *tree,
+                          struct st_process_room *out);
 /* The arguments that it was started with, as it has them now. */
 struct st_str st_process_argv(pid_t tid, struct st_process_room *r);
