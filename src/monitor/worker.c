@@ -197,8 +197,9 @@ static int64_t next_deadline(void *ctx)
 {
     struct st_worker *w = ctx;
 
-    return earliest(earliest(own_deadline(w), st_files_deadline(&w->files)),
-                    earliest(st_quarantine_deadline(&w->quarantine), st_process_pace_deadline(&w->processes)));
+    return earliest(
+        earliest(own_deadline(w), st_files_deadline(&w->files)),
+        earliest(st_quarantine_deadline(&w->quarantine), st_process_pace_deadline(&w->processes)));
 }
 
 /* What was missed meanwhile is declared before anything goes on. */

@@ -1,7 +1,8 @@
 /* bpf_ring: records that BPF programs write and we read, in memory that both see: reading costs no call.
  *
  * What finds no room is counted by the program (st_bpf_ring_put) and told by st_bpf_ring_lost. Besides that
- * counter there are some words more that both sides may use as they like: to say who is to be woken by what. */
+ * counter there are some words more that both sides may use as they like: to say who is to be woken by what.
+ */
 #pragma once
 
 #include "sensors/bpf_program.h"
@@ -12,7 +13,7 @@ struct st_bpf_ring {
     int fd, words_fd; /* fd is readable when a program wanted us to look */
     size_t size;
     char *consumer, *producer; /* a page each; the records follow that of the producer */
-    uint64_t *words; /* the first counts what was lost */
+    uint64_t *words;           /* the first counts what was lost */
 };
 
 #define ST_BPF_WORDS 4

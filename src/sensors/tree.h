@@ -75,7 +75,8 @@ struct st_tree_facts {
     int64_t depth, children; /* children: that are alive */
     bool placed;             /* who was above it is known (st_tree_set_origin) */
     bool ran; /* it, or who it is from, was seen to run a program: else it may be a runtime on its way in */
-    bool judged; /* what it runs is known by what it asked to run (st_tree_will_run): exe is the name it had */
+    bool
+        judged; /* what it runs is known by what it asked to run (st_tree_will_run): exe is the name it had */
     struct st_str comm, exe; /* as long as it is in the book; exe NULL: not known */
 };
 
