@@ -89,6 +89,17 @@ int st_read_trusted_file(const char *path, size_t max, struct st_buf *b, struct 
     return read_open_file(fd, path, &sb, max, b, err);
 }
 
+/* Without the last newline. */
+static ssize_t end_text(char *out, size_t len, size_t size)
+{
+    if (len == size)
+        return -EFBIG;
+    if (len && out[len - 1] == '\n')
+        len--;
+    out[len] = '\0';
+    return (ssize_t)len;
+}
+
 ssize_t st_read_small_at(int dirfd, const char *path, char *out, size_t size)
 {
     st_auto_fd fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -107,12 +118,20 @@ ssize_t st_read_small_at(int dirfd, const char *path, char *out, size_t size)
             break;
         len += (size_t)n;
     }
-    if (len == size)
-        return -EFBIG;
-    if (len && out[len - 1] == '\n')
-        len--;
-    out[len] = '\0';
-    return (ssize_t)len;
+    return end_text(out, len, size);
+}
+
+ssize_t st_read_piece_at(int dirfd, const char *path, char *out, size_t size)
+{
+    st_auto_fd fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    ssize_t n;
+
+    if (fd < 0)
+        return -errno;
+    do
+        n = read(fd, out, size);
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? -errno : end_text(out, (size_t)n, size);
 }
 
 int st_write_all(int fd, const void *bytes, size_t n)

@@ -25,6 +25,9 @@ int st_read_trusted_file(const char *path, size_t max, struct st_buf *b, struct 
 /* Read a small file of a pseudo file system (procfs, cgroupfs) into out, NUL-terminated, final newline
  * removed. Returns its length. Never allocates; longer than size - 1 is -EFBIG. */
 ssize_t st_read_small_at(int dirfd, const char *path, char *out, size_t size);
+/* The same of a file that the kernel writes as it is read and gives in one piece, as most of /proc/PID: not
+ * asked whether there is more. */
+ssize_t st_read_piece_at(int dirfd, const char *path, char *out, size_t size);
 
 /* Write all n bytes; EINTR and short writes are carried on. Returns 0 or -errno. */
 int st_write_all(int fd, const void *bytes, size_t n);

@@ -147,21 +147,24 @@ static bool hold(struct st_execs *x, const struct st_fan_event *seen, const stru
            st_pins_add(&x->pins, seen->tid, fs->dev, fs->ino);
 }
 
-static void describe_program(struct st_execs *x, const struct st_fan_event *seen, bool decide,
-                             struct st_ev_filesystem *fs)
+static void describe_program(struct st_execs *x, const struct st_fan_event *seen, const struct statx *file,
+                             bool decide, struct st_ev_filesystem *fs)
 {
     struct st_program *p = &fs->program;
-    struct statx sx;
+    struct statx held;
 
     p->unhashed = decide && !hold(x, seen, fs);
-    if (statx(seen->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, &sx) < 0) {
+    /* Before it was held it may have been another one still. */
+    if (decide)
+        file = statx(seen->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, &held) < 0 ? NULL : &held;
+    if (!file) {
         p->is_new = p->unhashed = true;
         return;
     }
-    p->is_new = is_new(x, &sx);
-    p->deleted = sx.stx_nlink == 0;
+    p->is_new = is_new(x, file);
+    p->deleted = file->stx_nlink == 0;
     p->memfd = p->deleted && begins_with(fs->path, "/memfd:");
-    describe_hash(x, seen->fd, &sx, is_of_image(x, &sx, p, fs->path), decide, p);
+    describe_hash(x, seen->fd, file, is_of_image(x, file, p, fs->path), decide, p);
 }
 
 /* ---- which of the files of one execve it is ---- */
@@ -188,14 +191,16 @@ static bool is_continued(struct st_execs *x, pid_t tid, uint64_t call, const str
 static uint64_t read_call(struct st_execs *x, pid_t tid, const char *registers)
 {
     struct st_exec_call call = {0};
+    struct st_exec_pages memory;
 
     x->argv.len = 0;
     x->argv.incomplete = true;
     st_exec_call_parse(registers, &call);
     if (!call.known)
         return 0;
-    st_exec_argv_read(call.argv, st_memory_of_task, &tid, &x->argv);
-    return st_exec_call_hash(&call, &x->argv, st_memory_of_task, &tid) | 1;
+    st_exec_pages_init(&memory, st_memory_of_task, &tid);
+    st_exec_argv_read(call.argv, st_memory_of_pages, &memory, &x->argv);
+    return st_exec_call_hash(&call, &x->argv, st_memory_of_pages, &memory) | 1;
 }
 
 /* As the kernel will find it; as it stands there, where there is no such file. */
@@ -216,7 +221,8 @@ static struct st_str find_interpreter(struct st_execs *x, pid_t tid, const struc
 }
 
 void st_execs_describe(struct st_execs *x, const struct st_fan_event *seen, const char *registers,
-                       const struct st_process_facts *facts, bool decide_by_hash, struct st_event *ev)
+                       const struct st_process_facts *facts, const struct statx *file, bool decide_by_hash,
+                       struct st_event *ev)
 {
     struct st_program_head head;
     ssize_t n = pread(seen->fd, x->head, sizeof(x->head), 0);
@@ -231,7 +237,8 @@ void st_execs_describe(struct st_execs *x, const struct st_fan_event *seen, cons
                                  .exit_signal = ST_UNKNOWN};
 
     st_program_look(x->head, n < 0 ? 0 : (size_t)n, &head);
-    describe_program(x, seen, decide_by_hash, &ev->fs);
+    describe_program(x, seen, file, decide_by_hash, &ev->fs);
+    x->let[(unsigned)seen->tid % ST_EXEC_CALLS] = (struct st_exec_let){seen->tid, ev->fs.dev, ev->fs.ino, 0};
     if (is_continued(x, seen->tid, call, ev, head.goes_on))
         return;
     proc.target = ev->fs.target;
@@ -249,11 +256,13 @@ void st_execs_describe(struct st_execs *x, const struct st_fan_event *seen, cons
 
 void st_execs_let(struct st_execs *x, pid_t tid, int fd)
 {
+    struct st_exec_let *let = &x->let[(unsigned)tid % ST_EXEC_CALLS];
     struct stat sb;
 
-    if (fstat(fd, &sb) == 0)
-        x->let[(unsigned)tid % ST_EXEC_CALLS] =
-            (struct st_exec_let){tid, sb.st_dev, sb.st_ino, st_now_mono_ns() + LET_NS};
+    if (let->tid != tid && fstat(fd, &sb) == 0) /* it waited, and others came */
+        *let = (struct st_exec_let){tid, sb.st_dev, sb.st_ino, 0};
+    if (let->tid == tid)
+        let->until_ns = st_now_mono_ns() + LET_NS;
 }
 
 bool st_execs_is_let(struct st_execs *x, pid_t tid, int fd)

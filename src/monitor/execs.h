@@ -28,11 +28,11 @@ struct st_execs {
         uint64_t dev, ino; /* of the file that was asked for */
         bool goes_on;      /* another file will be opened for it */
     } calls[ST_EXEC_CALLS];
-    /* Executions that were allowed, whose open the kernel will report next. */
+    /* Executions that were asked for; those that were allowed, whose open the kernel will report next. */
     struct st_exec_let {
         pid_t tid; /* 0: none */
         uint64_t dev, ino;
-        int64_t until_ns;
+        int64_t until_ns; /* 0: not allowed, or not yet */
     } let[ST_EXEC_CALLS];
     struct st_hashes hashes;
     struct st_pins pins;
@@ -46,10 +46,11 @@ struct st_execs {
 void st_execs_open(struct st_execs *x, const struct st_mounts *container, const char *rootfs);
 
 /* ev: filesystem, op exec, of which path, dev and ino are known; becomes what the trace will say. Valid until
- * the next one. registers: the thread's, as sensors/access.h has them; "": not known. decide_by_hash: the
- * policy has rules about hashes. */
+ * the next one. registers: the thread's, as sensors/access.h has them; "": not known. file: what statx says
+ * of it, with its mount; NULL: nothing. decide_by_hash: the policy has rules about hashes. */
 void st_execs_describe(struct st_execs *x, const struct st_fan_event *seen, const char *registers,
-                       const struct st_process_facts *facts, bool decide_by_hash, struct st_event *ev);
+                       const struct st_process_facts *facts, const struct statx *file, bool decide_by_hash,
+                       struct st_event *ev);
 
 /* The kernel reports an execution twice: as that, and right behind it as the open that it does for it. The
  * first was allowed; is this the second? Used up by the question. */

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define AT_ONCE_NS 1000000      /* a thread that runs needs less until it sleeps */
@@ -121,8 +122,28 @@ static bool is_setup(struct st_files *f, const struct st_fan_event *ev)
 /* What could be found out; who is gone is taken for one of the container's. */
 static const struct st_process_facts *look_at(struct st_files *f, pid_t tid)
 {
+    f->partly = false;
     st_process_read(tid, &f->members, &f->room);
     return &f->room.facts;
+}
+
+/* Who executes, where the book knows it and nothing depends on more. */
+static bool recognise(struct st_files *f, const struct st_fan_event *seen)
+{
+    f->partly = seen->exec && !f->refuse_all && !st_policy_asks_who(f->pipeline->policy) &&
+                st_processes_are_settled(f->processes) &&
+                st_process_recognise(&f->asker, seen->tid, f->processes->tree, &f->room);
+    return f->partly;
+}
+
+static void tell_all(void *ctx, const struct st_operation *op, struct st_event *ev)
+{
+    struct st_files *f = ctx;
+
+    if (st_process_read((pid_t)op->token, &f->members, &f->room))
+        ev->process = f->room.facts.process;
+    else
+        ev->process.incomplete = true;
 }
 
 /* What is kept will do where the policy does not ask, and the process goes on with the program that it runs.
@@ -151,25 +172,32 @@ static void look_closer(struct st_files *f, pid_t tid, struct st_event *ev)
     ev->process = f->who->process;
 }
 
-void st_files_describe(struct st_files *f, int fd, struct st_event *ev)
+static bool describe(struct st_files *f, int fd, struct st_event *ev, struct statx *sx)
 {
     ssize_t n = path_of(f, fd, f->path, sizeof(f->path) - 1);
-    struct stat sb;
 
     if (n >= 0)
         ev->fs.path = (struct st_str){.p = f->path, .len = (size_t)n};
     else
         ev->fs.path = (struct st_str){0};
     ev->fs.size = ST_UNKNOWN;
-    if (fstat(fd, &sb) < 0)
-        return;
-    ev->fs.dev = sb.st_dev;
-    ev->fs.ino = sb.st_ino;
-    if (S_ISREG(sb.st_mode))
-        ev->fs.size = sb.st_size;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, sx) < 0)
+        return false;
+    ev->fs.dev = makedev(sx->stx_dev_major, sx->stx_dev_minor);
+    ev->fs.ino = sx->stx_ino;
+    if (S_ISREG(sx->stx_mode))
+        ev->fs.size = (int64_t)sx->stx_size;
     /* The kernel appends this to the path of a file without a name; a name that ends so by itself has one. */
-    if (sb.st_nlink == 0 && n > 10 && memcmp(f->path + n - 10, " (deleted)", 10) == 0)
+    if (sx->stx_nlink == 0 && n > 10 && memcmp(f->path + n - 10, " (deleted)", 10) == 0)
         ev->fs.path.len -= 10;
+    return true;
+}
+
+void st_files_describe(struct st_files *f, int fd, struct st_event *ev)
+{
+    struct statx unused;
+
+    describe(f, fd, ev, &unused);
 }
 
 static void judge(struct st_files *f, const struct st_fan_event *seen, const char *registers,
@@ -182,9 +210,9 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const cha
                           .process = f->who->process,
                           .fs = {.op = seen->exec ? ST_FS_EXEC : ST_FS_OPEN, .access = wanted.access}};
     struct st_verdict unused;
-    bool judged;
+    struct statx sx;
+    bool judged, found = describe(f, op->fd, &ev, &sx);
 
-    st_files_describe(f, op->fd, &ev);
     if (seen->exec && f->processes)
         st_processes_will_run(f->processes, f->who->leader, ev.fs.ino, ev.fs.path);
     if (!f->opened && st_leftover_is_new(op->fd, &wanted)) {
@@ -196,7 +224,13 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const cha
         op->answerer = answer_exec;
         op->token = (uint64_t)seen->tid;
         st_guards_name(&f->guards, &ev);
-        st_execs_describe(&f->execs, seen, registers, f->who, st_policy_hashes(f->pipeline->policy) > 0, &ev);
+        st_execs_describe(&f->execs, seen, registers, f->who, found ? &sx : NULL,
+                          st_policy_hashes(f->pipeline->policy) > 0, &ev);
+        if (f->partly) {
+            op->tell_all = tell_all;
+            if (ev.type == ST_EV_PROCESS) /* what is counted together has these in common */
+                ev.process.argv = st_process_argv(seen->tid, &f->room);
+        }
         st_pipeline_use(f->pipeline, &ev, op, seen_ns);
         return;
     }
@@ -222,7 +256,9 @@ static void judge(struct st_files *f, const struct st_fan_event *seen, const cha
 
 static enum st_registers read_registers(struct st_files *f, pid_t tid, char *text, size_t size)
 {
-    int fd = is_kept(f) ? st_process_cache_registers(f->pipeline->known, tid) : -1;
+    int fd = is_kept(f)  ? st_process_cache_registers(f->pipeline->known, tid)
+             : f->partly ? st_asker_registers(&f->asker, tid)
+                         : -1;
     enum st_registers got = st_registers_read(fd, tid, text, size, AT_ONCE_NS);
 
     if (got != ST_REGISTERS_GONE || fd < 0)
@@ -297,9 +333,13 @@ static void take(void *ctx, const struct st_fan_event *seen)
         st_operation_answer(&op, true);
         return;
     }
-    if (seen->exec && f->filters)
-        st_notify_meet(f->filters);
-    f->who = find_caller(f, seen, seen_ns);
+    if (recognise(f, seen)) {
+        f->who = &f->room.facts;
+    } else {
+        if (seen->exec && f->filters)
+            st_notify_meet(f->filters);
+        f->who = find_caller(f, seen, seen_ns);
+    }
     if (seen->exec && f->pipeline->known)
         st_process_cache_forget(f->pipeline->known, f->who->leader);
     if (!f->who->in_container) {
@@ -353,6 +393,11 @@ void st_files_drain(struct st_files *f)
         continue;
     while (f->pipeline && f->depth.told >= 0 && st_files_read_told(f) > 0)
         continue;
+}
+
+void st_files_rest(struct st_files *f)
+{
+    st_asker_close(&f->asker);
 }
 
 bool st_files_work(struct st_files *f)

@@ -47,6 +47,8 @@ struct st_files {
     struct st_error no_memfd; /* why exec_of_memfd does not hold; errnum 0: it does, or need not */
     uint64_t host_uses, setup_uses, overflows;
     const struct st_process_facts *who; /* opens right now */
+    bool partly;                        /* only what it takes to judge it is known of who */
+    struct st_asker asker;              /* who executed last */
     struct st_process_room room;        /* scratch */
     char path[8192];
 };
@@ -64,6 +66,9 @@ bool st_files_work(struct st_files *f);
 /* What could not be judged or found yet: when to look again (monotonic ns, or -1), and do so. */
 int64_t st_files_deadline(const struct st_files *f);
 void st_files_tick(struct st_files *f);
+
+/* There is no work: nothing is kept for more of it. */
+void st_files_rest(struct st_files *f);
 
 /* Of the events of files_told.c: what is opened, and whether `who` is the runtime on its way
  * in. */

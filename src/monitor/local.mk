@@ -71,6 +71,7 @@ libmonitor_a_SOURCES = \
 	%D%/quarantine.c %D%/quarantine.h \
 	%D%/reach.c %D%/reach.h \
 	%D%/restless.c %D%/restless.h \
+	%D%/process_pace.c %D%/process_pace.h \
 	%D%/processes.c %D%/processes.h \
 	%D%/record.c %D%/record.h \
 	%D%/ring.c %D%/ring.h \

@@ -10,10 +10,16 @@
 
 struct st_operation;
 
+struct st_event;
+
 typedef void (*st_operation_answerer)(void *ctx, struct st_operation *op, bool allow);
+typedef void (*st_operation_teller)(void *ctx, const struct st_operation *op, struct st_event *ev);
 
 struct st_operation {
     st_operation_answerer answerer; /* NULL: nothing waits (after the fact, or answered already) */
+    /* The event says of who asks only what it takes to judge and to count it: the rest is to be found out
+     * where it is recorded by itself, while it waits. NULL: all is said. */
+    st_operation_teller tell_all;
     void *ctx;
     int fd;         /* fanotify: of the event */
     uint64_t token; /* the answerer's own */
@@ -36,6 +42,12 @@ static inline void st_operation_answer(struct st_operation *op, bool allow)
     op->answerer = 0;
     if (answerer)
         answerer(op->ctx, op, allow);
+}
+
+static inline void st_operation_tell_all(const struct st_operation *op, struct st_event *ev)
+{
+    if (op->answerer && op->tell_all)
+        op->tell_all(op->ctx, op, ev);
 }
 
 static inline struct st_operation st_operation_steal(struct st_operation *op)

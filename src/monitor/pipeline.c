@@ -133,16 +133,18 @@ static void fail_closed(struct st_pipeline *p, struct st_operation *op, const st
 }
 
 /* Recorded or counted before it is answered: a permission that is not on the trace does not exist. */
-static void let_by(struct st_pipeline *p, const struct st_event *ev, struct st_verdict *v,
-                   struct st_operation *op)
+static void let_by(struct st_pipeline *p, struct st_event *ev, struct st_verdict *v, struct st_operation *op)
 {
     struct st_error err = {0};
     char id[ST_EVENT_ID_SIZE];
     bool counted = p->fold && st_fold_add(p->fold, ev, v, st_now_mono_ns());
 
-    if (!counted && record(p, ev, v, id, &err) < 0) {
-        fail_closed(p, op, &err);
-        return;
+    if (!counted) {
+        st_operation_tell_all(op, ev);
+        if (record(p, ev, v, id, &err) < 0) {
+            fail_closed(p, op, &err);
+            return;
+        }
     }
     atomic_fetch_add(&p->watch->pulse->unwritten, 1);
     st_fault(p->watch, "let");
@@ -265,9 +267,12 @@ bool st_pipeline_would_let(struct st_pipeline *p, const struct st_event *ev, str
 void st_pipeline_respond(struct st_pipeline *p, const struct st_event *seen, struct st_verdict *v,
                          struct st_operation *op, int64_t seen_ns)
 {
+    enum st_response response = response_of(p, v);
     struct st_event ev = *seen;
 
-    switch (response_of(p, v)) {
+    if (response != ST_RESPOND_RECORD)
+        st_operation_tell_all(op, &ev);
+    switch (response) {
     case ST_RESPOND_RECORD: let_by(p, &ev, v, op); break;
     case ST_RESPOND_DENY: refuse(p, &ev, v, op); break;
     case ST_RESPOND_PAUSE: pause(p, &ev, v, op, seen_ns); break;

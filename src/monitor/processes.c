@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "monitor/process_pace.h"
 #include "monitor/record.h"
 
 #include <errno.h>
@@ -154,6 +155,14 @@ bool st_processes_has_run(struct st_processes *p, pid_t pid)
     return p->lost || (st_tree_find(p->tree, pid, &f) && f.ran);
 }
 
+bool st_processes_are_settled(struct st_processes *p)
+{
+    if (!p || !p->streaming || !p->tree)
+        return false;
+    st_processes_settle(p);
+    return !p->lost && !p->more && st_process_stream_is_settled(&p->stream);
+}
+
 bool st_processes_init_status(const struct st_processes *p, int *status)
 {
     *status = p->init_status;
@@ -191,6 +200,7 @@ static void take(void *ctx, const struct st_process_told *told)
 {
     struct st_processes *p = ctx;
 
+    p->taken++;
     if (told->kind == ST_NEWS_FORK) {
         take_fork(p, told);
     } else if (told->kind == ST_NEWS_EXEC) {
@@ -205,9 +215,14 @@ static void take(void *ctx, const struct st_process_told *told)
 
 void st_processes_will_run(struct st_processes *p, pid_t pid, uint64_t ino, struct st_str path)
 {
+    struct st_tree_facts f;
+
     st_processes_settle(p);
-    if (p->tree)
-        st_tree_will_run(p->tree, pid, ino, path);
+    if (!p->tree)
+        return;
+    if (p->streaming && !st_tree_find(p->tree, pid, &f)) /* who came in from outside is told of by its end */
+        st_tree_is_there(p->tree, pid);
+    st_tree_will_run(p->tree, pid, ino, path);
 }
 
 /* ---- counting who is there ---- */
@@ -284,7 +299,7 @@ static void declare_loss(struct st_processes *p, uint64_t lost)
 
 void st_processes_settle(struct st_processes *p)
 {
-    uint64_t lost;
+    uint64_t lost, before = p->taken;
 
     if (!p->streaming)
         return;
@@ -292,6 +307,7 @@ void st_processes_settle(struct st_processes *p)
     lost = st_bpf_ring_lost(&p->stream.ring);
     if (lost != p->lost)
         declare_loss(p, lost);
+    st_process_pace(p, p->taken != before);
 }
 
 /* ---- forks that ask ---- */

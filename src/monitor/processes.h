@@ -23,6 +23,8 @@ struct st_processes {
     bool streaming;
     char detail[256];   /* why not */
     bool more;          /* is told already than was taken in: at the next turn */
+    uint64_t taken;     /* pieces of news, ever */
+    int64_t look_ns;    /* process_pace.h; 0: news wake us */
     uint64_t lost;      /* pieces of news that are declared lost */
     uint64_t let_since; /* without news: forks that were let since all were counted */
     /* Judged too late, and too often for a record each: */
@@ -52,6 +54,10 @@ void st_processes_will_run(struct st_processes *p, pid_t pid, uint64_t ino, stru
 /* Was it seen to run a program in the container, or may that have been lost? Then it is no runtime on its way
  * in, whatever it runs now. false where the kernel tells nothing (streaming). p may be NULL. */
 bool st_processes_has_run(struct st_processes *p, pid_t pid);
+
+/* Is the book right about who has which number, now? Not where news are still under way, or were lost. p may
+ * be NULL. */
+bool st_processes_are_settled(struct st_processes *p);
 
 /* How the first process ended, as waitpid has it. false: it is not told. For kernels that show that to nobody
  * once somebody has waited for it. */

@@ -7,6 +7,7 @@
 #include "monitor/confine.h"
 #include "monitor/home.h"
 #include "monitor/link.h"
+#include "monitor/process_pace.h"
 #include "monitor/worker_private.h"
 #include "respond/freezer.h"
 #include "respond/kill.h"
@@ -196,8 +197,9 @@ static int64_t next_deadline(void *ctx)
 {
     struct st_worker *w = ctx;
 
-    return earliest(earliest(own_deadline(w), st_files_deadline(&w->files)),
-                    st_quarantine_deadline(&w->quarantine));
+    return earliest(
+        earliest(own_deadline(w), st_files_deadline(&w->files)),
+        earliest(st_quarantine_deadline(&w->quarantine), st_process_pace_deadline(&w->processes)));
 }
 
 /* What was missed meanwhile is declared before anything goes on. */
@@ -267,9 +269,10 @@ static void on_recorded(void *ctx, struct st_str line)
 
 ST_IDLE_CODE static void on_quiet(void *ctx)
 {
-    const struct st_worker *w = ctx;
+    struct st_worker *w = ctx;
 
     st_process_cache_clear(w->pipeline.known);
+    st_files_rest(&w->files);
     st_home_shed();
 }
 

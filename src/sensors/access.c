@@ -86,7 +86,7 @@ static ssize_t read_once(int fd, pid_t tid, char *text, size_t size)
 
     if (fd < 0) {
         snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
-        return st_read_small_at(AT_FDCWD, path, text, size);
+        return st_read_piece_at(AT_FDCWD, path, text, size);
     }
     n = pread(fd, text, size - 1, 0);
     if (n < 0)

@@ -68,6 +68,12 @@ void st_bpf_add_to(struct st_bpf_program *p, int address, int reg)
                               .imm = BPF_ADD});
 }
 
+void st_bpf_fetch_add(struct st_bpf_program *p, int address, int reg)
+{
+    st_bpf_add_to(p, address, reg);
+    p->insns[p->n - 1].imm |= BPF_FETCH;
+}
+
 void st_bpf_stack(struct st_bpf_program *p, int reg, int32_t stack)
 {
     st_bpf_move(p, reg, BPF_REG_10);

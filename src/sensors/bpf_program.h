@@ -37,7 +37,7 @@ enum st_bpf_field {
 struct st_bpf_program {
     struct bpf_insn insns[ST_BPF_INSNS];
     struct bpf_core_relo relocations[24];
-    size_t outs[8]; /* jumps to the end */
+    size_t outs[12]; /* jumps to the end */
     uint32_t n, n_relocations, n_outs;
 };
 
@@ -49,6 +49,8 @@ void st_bpf_load(struct st_bpf_program *p, int size, int to, int from, int16_t a
 void st_bpf_store(struct st_bpf_program *p, int size, int16_t stack, int from);
 void st_bpf_store_value(struct st_bpf_program *p, int size, int16_t stack, int32_t value);
 void st_bpf_add_to(struct st_bpf_program *p, int address, int reg); /* 8 bytes, atomic */
+/* The same; reg is then what was there before. Nothing is moved across it, in neither direction. */
+void st_bpf_fetch_add(struct st_bpf_program *p, int address, int reg);
 void st_bpf_stack(struct st_bpf_program *p, int reg, int32_t stack);
 void st_bpf_map(struct st_bpf_program *p, int reg, int fd);
 void st_bpf_call(struct st_bpf_program *p, int helper);

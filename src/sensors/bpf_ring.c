@@ -22,10 +22,10 @@ static int map_memory(struct st_bpf_ring *r, struct st_error *err)
     if (m == MAP_FAILED)
         return st_fail_errno(err, "bpf: the ring's memory");
     r->producer = m;
-    m = mmap(NULL, page, PROT_READ, MAP_SHARED, r->lost_fd, 0);
+    m = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, r->words_fd, 0);
     if (m == MAP_FAILED)
         return st_fail_errno(err, "bpf: the counter's memory");
-    r->lost = m;
+    r->words = m;
     return 0;
 }
 
@@ -35,8 +35,8 @@ int st_bpf_ring_open(struct st_bpf_ring *r, size_t size, struct st_error *err)
     r->size = size;
     r->fd = st_bpf_map_create(BPF_MAP_TYPE_RINGBUF, 0, 0, (uint32_t)size, 0, err);
     if (r->fd >= 0)
-        r->lost_fd = st_bpf_map_create(BPF_MAP_TYPE_ARRAY, 4, 8, 1, BPF_F_MMAPABLE, err);
-    if (r->fd < 0 || r->lost_fd < 0 || map_memory(r, err) < 0) {
+        r->words_fd = st_bpf_map_create(BPF_MAP_TYPE_ARRAY, 4, 8, ST_BPF_WORDS, BPF_F_MMAPABLE, err);
+    if (r->fd < 0 || r->words_fd < 0 || map_memory(r, err) < 0) {
         st_bpf_ring_close(r);
         return -err->errnum;
     }
@@ -51,29 +51,49 @@ void st_bpf_ring_close(struct st_bpf_ring *r)
         munmap(r->consumer, page);
     if (r->producer)
         munmap(r->producer, page + 2 * r->size);
-    if (r->lost)
-        munmap((void *)(uintptr_t)r->lost, page);
+    if (r->words)
+        munmap(r->words, page);
     st_close(&r->fd);
-    st_close(&r->lost_fd);
+    st_close(&r->words_fd);
     *r = (struct st_bpf_ring)ST_BPF_RING_NONE;
+}
+
+void st_bpf_ring_word(struct st_bpf_program *p, const struct st_bpf_ring *r, int32_t word)
+{
+    st_bpf_store_value(p, BPF_W, -4, word);
+    st_bpf_map(p, BPF_REG_1, r->words_fd);
+    st_bpf_stack(p, BPF_REG_2, -4);
+    st_bpf_call(p, BPF_FUNC_map_lookup_elem);
+    st_bpf_out(p, BPF_JEQ, BPF_REG_0, 0);
 }
 
 void st_bpf_ring_put(struct st_bpf_program *p, const struct st_bpf_ring *r, int16_t stack, int32_t size,
                      int32_t wake)
 {
+    size_t put;
+
     st_bpf_map(p, BPF_REG_1, r->fd);
     st_bpf_stack(p, BPF_REG_2, stack);
     st_bpf_set(p, BPF_REG_3, size);
     st_bpf_set(p, BPF_REG_4, wake);
     st_bpf_call(p, BPF_FUNC_ringbuf_output);
-    st_bpf_out(p, BPF_JEQ, BPF_REG_0, 0);
-    st_bpf_store_value(p, BPF_W, -4, 0);
-    st_bpf_map(p, BPF_REG_1, r->lost_fd);
-    st_bpf_stack(p, BPF_REG_2, -4);
-    st_bpf_call(p, BPF_FUNC_map_lookup_elem);
-    st_bpf_out(p, BPF_JEQ, BPF_REG_0, 0);
+    put = st_bpf_jump(p, BPF_JEQ, BPF_REG_0, 0);
+    st_bpf_ring_word(p, r, 0);
     st_bpf_set(p, BPF_REG_1, 1);
     st_bpf_add_to(p, BPF_REG_0, BPF_REG_1);
+    st_bpf_land(p, put);
+}
+
+void st_bpf_ring_wake(struct st_bpf_program *p, const struct st_bpf_ring *r)
+{
+    st_bpf_map(p, BPF_REG_1, r->fd);
+    st_bpf_set(p, BPF_REG_2, 8);
+    st_bpf_set(p, BPF_REG_3, 0);
+    st_bpf_call(p, BPF_FUNC_ringbuf_reserve);
+    st_bpf_out(p, BPF_JEQ, BPF_REG_0, 0);
+    st_bpf_move(p, BPF_REG_1, BPF_REG_0);
+    st_bpf_set(p, BPF_REG_2, BPF_RB_FORCE_WAKEUP);
+    st_bpf_call(p, BPF_FUNC_ringbuf_discard);
 }
 
 static uint64_t load(const char *at)
@@ -105,7 +125,12 @@ bool st_bpf_ring_read(struct st_bpf_ring *r, st_bpf_taker take, void *ctx)
     return at < load(r->producer);
 }
 
+bool st_bpf_ring_is_empty(const struct st_bpf_ring *r)
+{
+    return load(r->consumer) == load(r->producer);
+}
+
 uint64_t st_bpf_ring_lost(const struct st_bpf_ring *r)
 {
-    return __atomic_load_n(r->lost, __ATOMIC_RELAXED);
+    return __atomic_load_n(&r->words[0], __ATOMIC_RELAXED);
 }

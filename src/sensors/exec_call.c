@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#define PAGE 4096u
+#define PAGE ((size_t)ST_EXEC_PAGE)
 #define POINTERS 64
 #define READS_MAX 256 /* words that lie each on a page of their own cost a read each */
 
@@ -30,6 +30,50 @@ void st_exec_call_parse(const char *text, struct st_exec_call *out)
     out->path = r[0] == SYS_execveat ? r[2] : r[1];
     out->argv = r[0] == SYS_execveat ? r[3] : r[2];
     out->registers = hash(14695981039346656037u, r, sizeof(r));
+}
+
+void st_exec_pages_init(struct st_exec_pages *m, st_memory_reader read, void *ctx)
+{
+    m->read = read;
+    m->ctx = ctx;
+    m->oldest = 0;
+    m->kept[0].known = m->kept[1].known = false;
+}
+
+static const char *find_page(const struct st_exec_pages *m, uint64_t page)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (m->kept[i].known && m->kept[i].address == page)
+            return m->kept[i].bytes;
+    return NULL;
+}
+
+static const char *fetch_page(struct st_exec_pages *m, uint64_t page)
+{
+    unsigned at = m->oldest;
+
+    m->oldest = 1 - at;
+    m->kept[at].address = page;
+    m->kept[at].known = m->read(m->ctx, page, m->kept[at].bytes, PAGE) == (ssize_t)PAGE;
+    return m->kept[at].known ? m->kept[at].bytes : NULL;
+}
+
+/* What lies across two pages, or can't be read page by page, is read as it was asked for. */
+ssize_t st_memory_of_pages(void *ctx, uint64_t address, void *out, size_t n)
+{
+    struct st_exec_pages *m = ctx;
+    size_t from = (size_t)(address % PAGE);
+    const char *bytes = NULL;
+
+    if (n <= PAGE - from) {
+        bytes = find_page(m, address - from);
+        if (!bytes)
+            bytes = fetch_page(m, address - from);
+    }
+    if (!bytes)
+        return m->read(m->ctx, address, out, n);
+    memcpy(out, bytes + from, n);
+    return (ssize_t)n;
 }
 
 /* What was read last, up to the end of a page: words lie close together. */

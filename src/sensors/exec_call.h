@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define ST_EXEC_ARGV_MAX 4096
+#define ST_EXEC_PAGE 4096
 
 struct st_exec_call {
     bool known;          /* it is one of the two, of the native kind */
@@ -21,6 +22,23 @@ struct st_exec_call {
 
 /* From a text in the form of /proc/TID/syscall. */
 void st_exec_call_parse(const char *text, struct st_exec_call *out);
+
+/* Memory of which the last pages that were read are kept: path, pointers and words of a call mostly lie on
+ * one or two. */
+struct st_exec_pages {
+    st_memory_reader read;
+    void *ctx;
+    unsigned oldest;
+    struct {
+        uint64_t address;
+        bool known;
+        char bytes[ST_EXEC_PAGE];
+    } kept[2];
+};
+
+void st_exec_pages_init(struct st_exec_pages *m, st_memory_reader read, void *ctx);
+/* A reader like others; ctx: struct st_exec_pages. */
+ssize_t st_memory_of_pages(void *ctx, uint64_t address, void *out, size_t n);
 
 struct st_exec_argv {
     size_t len;

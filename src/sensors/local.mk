@@ -3,6 +3,7 @@ noinst_LIBRARIES += libsensors.a
 libsensors_a_SOURCES = \
 	%D%/access.c %D%/access.h \
 	%D%/boundary_args.c %D%/boundary_args.h \
+	%D%/asker.c %D%/asker.h \
 	%D%/births.c %D%/births.h \
 	%D%/bpf_program.c %D%/bpf_program.h \
 	%D%/bpf_ring.c %D%/bpf_ring.h \

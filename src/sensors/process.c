@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define STATUS_SIZE 4096
+
 struct status {
     char name[32];
     pid_t tgid, ppid, inner_pid;
@@ -33,17 +35,11 @@ static int64_t number(const char *text, const char *name)
 }
 
 /* The first line is the name, in which the kernel escapes newlines: no later line can be forged by it. */
-static bool read_status(pid_t pid, struct status *out)
+static void parse_status(const char *text, struct status *out)
 {
-    char path[48], text[4096];
-    const char *name, *inner;
-    size_t len;
+    const char *name = field(text, "Name:\t"), *inner;
+    size_t len = name ? strcspn(name, "\n") : 0;
 
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    if (st_read_small_at(AT_FDCWD, path, text, sizeof(text)) < 0)
-        return false;
-    name = field(text, "Name:\t");
-    len = name ? strcspn(name, "\n") : 0;
     snprintf(out->name, sizeof(out->name), "%.*s", (int)len, name ? name : "");
     out->tgid = (pid_t)number(text, "Tgid:\t");
     out->ppid = (pid_t)number(text, "PPid:\t");
@@ -58,6 +54,16 @@ static bool read_status(pid_t pid, struct status *out)
         while (*end == '\t')
             end++;
     }
+}
+
+static bool read_status(pid_t pid, struct status *out)
+{
+    char path[48], text[STATUS_SIZE];
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    if (st_read_piece_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+        return false;
+    parse_status(text, out);
     return true;
 }
 
@@ -110,7 +116,7 @@ bool st_process_is_member(pid_t pid, const struct st_membership *m)
     size_t len = strlen(m->path);
 
     snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
-    if (st_read_small_at(AT_FDCWD, file, text, sizeof(text)) < 0)
+    if (st_read_piece_at(AT_FDCWD, file, text, sizeof(text)) < 0)
         return true; /* gone, or unreadable: the container is blamed, not the host */
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         const char *path;
@@ -212,6 +218,47 @@ pid_t st_process_parent(pid_t pid)
     return read_status(pid, &s) ? s.ppid : 0;
 }
 
+/* What the kernel says of itself. */
+static void tell(struct st_process_room *r, const struct status *s)
+{
+    struct st_process *p = &r->facts.process;
+
+    r->facts.leader = s->tgid;
+    memcpy(r->comm, s->name, sizeof(r->comm));
+    p->pid = s->tgid;
+    p->container_pid = s->inner_pid;
+    p->uid = s->uid;
+    p->gid = s->gid;
+    p->comm = st_str(r->comm);
+}
+
+bool st_process_recognise(struct st_asker *a, pid_t pid, const struct st_tree *tree,
+                          struct st_process_room *r)
+{
+    struct st_tree_facts known;
+    char text[STATUS_SIZE];
+    struct status s;
+
+    if (!st_tree_find(tree, pid, &known) || !known.judged || known.exe.len > sizeof(r->exe) ||
+        st_asker_status(a, pid, text, sizeof(text)) < 0)
+        return false;
+    parse_status(text, &s);
+    if (s.tgid != pid)
+        return false;
+    r->facts.process = (struct st_process){.present = true};
+    r->facts.in_container = true;
+    r->facts.parent_outside = false;
+    tell(r, &s);
+    memcpy(r->exe, known.exe.p, known.exe.len);
+    r->facts.process.exe = (struct st_str){r->exe, known.exe.len};
+    return true;
+}
+
+struct st_str st_process_argv(pid_t tid, struct st_process_room *r)
+{
+    return read_argv(tid, r->argv, sizeof(r->argv));
+}
+
 bool st_process_read(pid_t tid, const struct st_membership *m, struct st_process_room *r)
 {
     struct st_process_facts *f = &r->facts;
@@ -224,13 +271,7 @@ bool st_process_read(pid_t tid, const struct st_membership *m, struct st_process
         p->incomplete = true;
         return false;
     }
-    f->leader = s.tgid;
-    memcpy(r->comm, s.name, sizeof(r->comm));
-    p->pid = s.tgid;
-    p->container_pid = s.inner_pid;
-    p->uid = s.uid;
-    p->gid = s.gid;
-    p->comm = st_str(r->comm);
+    tell(r, &s);
     p->exe = read_link(tid, "exe", r->exe, sizeof(r->exe));
     p->cwd = read_link(tid, "cwd", r->cwd, sizeof(r->cwd));
     p->argv = read_argv(tid, r->argv, sizeof(r->argv));

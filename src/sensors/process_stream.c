@@ -19,6 +19,9 @@ _Static_assert(sizeof(struct st_process_told) <= POINTER - RECORD, "up to where 
 #define TASK BPF_REG_7
 #define OTHER BPF_REG_8
 
+/* Words that the programs and the reader share; all 0: everything wakes. */
+enum { WORD_COMES = 1 /* the reader comes by itself */, WORD_FORKS /* there were */, WORD_UNTIL };
+
 /* Who is not of the group leaves. The task that it is about: the tracepoint's argument of this number. */
 static void begin(struct st_bpf_program *p, const struct st_process_stream *s, enum st_process_news kind,
                   int16_t argument)
@@ -45,6 +48,28 @@ static void read_number(struct st_bpf_program *p, enum st_bpf_field field, int f
     st_bpf_load(p, BPF_W, to, BPF_REG_10, NUMBER);
 }
 
+/* Who the reader waits for is asked after the record is there, and nothing is moved across the question: so
+ * either it is woken, or it finds the record when it looks whether it may sleep (st_process_stream_sleep). */
+static void wake_unless_it_comes(struct st_bpf_program *p, const struct st_process_stream *s)
+{
+    st_bpf_ring_word(p, &s->ring, WORD_COMES);
+    st_bpf_set(p, BPF_REG_1, 0);
+    st_bpf_fetch_add(p, BPF_REG_0, BPF_REG_1);
+    st_bpf_out(p, BPF_JNE, BPF_REG_1, 0);
+    st_bpf_ring_wake(p, &s->ring);
+}
+
+static void wake_from_a_number_on(struct st_bpf_program *p, const struct st_process_stream *s)
+{
+    st_bpf_ring_word(p, &s->ring, WORD_FORKS);
+    st_bpf_set(p, OTHER, 1);
+    st_bpf_fetch_add(p, BPF_REG_0, OTHER);
+    st_bpf_ring_word(p, &s->ring, WORD_UNTIL);
+    st_bpf_load(p, BPF_DW, BPF_REG_1, BPF_REG_0, 0);
+    st_bpf_out_by(p, BPF_JLT, OTHER, BPF_REG_1);
+    st_bpf_ring_wake(p, &s->ring);
+}
+
 static void write_fork(struct st_bpf_program *p, const struct st_process_stream *s, bool wakes)
 {
     begin(p, s, ST_NEWS_FORK, 1);
@@ -60,7 +85,9 @@ static void write_fork(struct st_bpf_program *p, const struct st_process_stream 
     st_bpf_alu(p, BPF_RSH, BPF_REG_0, 32);
     st_bpf_store(p, BPF_W, AT(by_pid), BPF_REG_0);
     st_bpf_store_value(p, BPF_W, AT(status), 0);
-    st_bpf_ring_put(p, &s->ring, RECORD, SHORT, wakes ? 0 : BPF_RB_NO_WAKEUP);
+    st_bpf_ring_put(p, &s->ring, RECORD, SHORT, BPF_RB_NO_WAKEUP);
+    if (wakes)
+        wake_from_a_number_on(p, s);
     st_bpf_end(p);
 }
 
@@ -85,7 +112,8 @@ static void write_exec(struct st_bpf_program *p, const struct st_process_stream 
     st_bpf_stack(p, BPF_REG_1, AT(comm));
     st_bpf_set(p, BPF_REG_2, sizeof(((struct st_process_told *)0)->comm));
     st_bpf_call(p, BPF_FUNC_get_current_comm);
-    st_bpf_ring_put(p, &s->ring, RECORD, sizeof(struct st_process_told), 0);
+    st_bpf_ring_put(p, &s->ring, RECORD, sizeof(struct st_process_told), BPF_RB_NO_WAKEUP);
+    wake_unless_it_comes(p, s);
     st_bpf_end(p);
 }
 
@@ -109,7 +137,8 @@ static void write_exit(struct st_bpf_program *p, const struct st_process_stream 
     alone = st_bpf_jump(p, BPF_JEQ, BPF_REG_1, 0);
     st_bpf_read(p, ST_BPF_SIGNAL_EXIT_CODE, OTHER, AT(status), 4);
     st_bpf_land(p, alone);
-    st_bpf_ring_put(p, &s->ring, RECORD, SHORT, BPF_RB_FORCE_WAKEUP);
+    st_bpf_ring_put(p, &s->ring, RECORD, SHORT, BPF_RB_NO_WAKEUP);
+    wake_unless_it_comes(p, s);
     st_bpf_end(p);
 }
 
@@ -166,6 +195,7 @@ int st_process_stream_watch(struct st_process_stream *s, int group_dir, struct s
 }
 
 struct reading {
+    struct st_process_stream *stream;
     st_process_taker take;
     void *ctx;
 };
@@ -177,12 +207,38 @@ static void take(void *ctx, const void *record, size_t len)
 
     memcpy(&told, record, len < sizeof(told) ? len : sizeof(told));
     told.comm[sizeof(told.comm) - 1] = '\0';
+    r->stream->forks += told.kind == ST_NEWS_FORK;
     r->take(r->ctx, &told);
 }
 
 bool st_process_stream_read(struct st_process_stream *s, st_process_taker taker, void *ctx)
 {
-    struct reading r = {taker, ctx};
+    struct reading r = {s, taker, ctx};
 
     return st_bpf_ring_read(&s->ring, take, &r);
+}
+
+bool st_process_stream_is_settled(const struct st_process_stream *s)
+{
+    return st_bpf_ring_is_empty(&s->ring);
+}
+
+static void say(struct st_process_stream *s, int word, uint64_t value)
+{
+    __atomic_store_n(&s->ring.words[word], value, __ATOMIC_SEQ_CST);
+}
+
+/* Forks have their numbers from the kernel: one that was told after we looked, or is about to be, is among
+ * those that are counted here already. Where news were lost we are behind, and are woken the sooner. */
+void st_process_stream_comes(struct st_process_stream *s, uint64_t forks)
+{
+    say(s, WORD_UNTIL, forks > UINT64_MAX - s->forks ? UINT64_MAX : s->forks + forks);
+    say(s, WORD_COMES, 1);
+}
+
+bool st_process_stream_sleep(struct st_process_stream *s)
+{
+    say(s, WORD_UNTIL, 0);
+    say(s, WORD_COMES, 0);
+    return st_process_stream_is_settled(s);
 }

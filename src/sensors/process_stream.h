@@ -27,6 +27,7 @@ struct st_process_told {
 
 struct st_process_stream {
     struct st_bpf_ring ring;
+    uint64_t forks;                    /* that were read */
     int group;                         /* map of the one group that is meant */
     int links[ST_PROCESS_TRACEPOINTS]; /* what keeps the programs at work */
 };
@@ -36,8 +37,8 @@ struct st_process_stream {
         .ring = ST_BPF_RING_NONE, .group = -1, .links = { -1, -1, -1 }                                       \
     }
 
-/* Everything but the group: until there is one, nothing is told. forks_wake: forks are told at once; else
- * when there is something else to tell, or when it is read. */
+/* Everything but the group: until there is one, nothing is told. forks_wake: by forks the reader is woken;
+ * else they are told when there is something else to tell, or when it is read. */
 int st_process_stream_open(struct st_process_stream *s, bool forks_wake, struct st_error *err);
 void st_process_stream_close(struct st_process_stream *s);
 
@@ -47,3 +48,12 @@ int st_process_stream_watch(struct st_process_stream *s, int group_dir, struct s
 /* What is there, as st_bpf_ring_read. */
 typedef void (*st_process_taker)(void *ctx, const struct st_process_told *told);
 bool st_process_stream_read(struct st_process_stream *s, st_process_taker take, void *ctx);
+
+/* Has everything been read that the kernel has told, or is about to? */
+bool st_process_stream_is_settled(const struct st_process_stream *s);
+
+/* Who is woken (ring.fd). At first, and after _sleep: by everything. After _comes: the reader will look again
+ * by itself, soon; it is woken only by a fork that comes after as many more than it has read by now. */
+void st_process_stream_comes(struct st_process_stream *s, uint64_t forks);
+/* false: there is something to be read, of which nobody may be told. */
+bool st_process_stream_sleep(struct st_process_stream *s);

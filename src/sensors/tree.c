@@ -114,6 +114,7 @@ static struct st_tree_node *add(struct st_tree *t, pid_t pid, uint64_t start_ns,
         n->depth = parent->depth + 1;
         n->exe = parent->exe;
         n->ran = parent->ran;
+        n->judged = parent->judged;
         memcpy(n->comm, parent->comm, sizeof(n->comm));
         parent->refs++;
         parent->children++;
@@ -223,6 +224,7 @@ bool st_tree_ran(struct st_tree *t, const struct st_tree_run *run)
         n->exe->refs++;
     }
     forget_next(n);
+    n->judged = known;
     return known;
 }
 
@@ -234,6 +236,7 @@ void st_tree_set_exe(struct st_tree *t, pid_t pid, struct st_str exe)
         return;
     unref_program(n->exe);
     n->exe = make_program(exe);
+    n->judged = false;
 }
 
 bool st_tree_ended(struct st_tree *t, pid_t pid, uint64_t start_ns)
@@ -293,6 +296,7 @@ bool st_tree_find(const struct st_tree *t, pid_t pid, struct st_tree_facts *out)
                                   .children = n->children,
                                   .placed = n->origin != NULL,
                                   .ran = n->ran,
+                                  .judged = n->judged,
                                   .comm = st_str(n->comm),
                                   .exe = exe_of(n)};
     return true;

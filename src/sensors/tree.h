@@ -75,6 +75,8 @@ struct st_tree_facts {
     int64_t depth, children; /* children: that are alive */
     bool placed;             /* who was above it is known (st_tree_set_origin) */
     bool ran; /* it, or who it is from, was seen to run a program: else it may be a runtime on its way in */
+    bool
+        judged; /* what it runs is known by what it asked to run (st_tree_will_run): exe is the name it had */
     struct st_str comm, exe; /* as long as it is in the book; exe NULL: not known */
 };
 
@@ -115,6 +117,10 @@ size_t st_tree_waiting(const struct st_tree *t, pid_t *tids, size_t max);
 
 /* Of a child that is there. */
 bool st_tree_counts_of(const struct st_tree *t, pid_t child, int64_t now_ns, struct st_tree_counts *out);
+
+/* None is above these: the deepest that there ever was, the most children of one, those that are alive, those
+ * of the last second. */
+void st_tree_most(struct st_tree *t, int64_t now_ns, struct st_tree_counts *out);
 
 struct st_tree_totals {
     uint64_t forks, untold;

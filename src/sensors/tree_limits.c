@@ -145,3 +145,11 @@ bool st_tree_counts_of(const struct st_tree *t, pid_t child, int64_t now_ns, str
         out->forks += t->forks[slot % ST_TREE_SLOTS];
     return true;
 }
+
+void st_tree_most(struct st_tree *t, int64_t now_ns, struct st_tree_counts *out)
+{
+    *out = (struct st_tree_counts){.depth = t->totals.most_depth,
+                                   .children = t->totals.most_children,
+                                   .processes = t->totals.alive,
+                                   .forks = forks_of_last_second(t, now_ns)};
+}

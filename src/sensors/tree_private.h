@@ -24,7 +24,7 @@ struct st_tree_node {
     uint64_t start_ns;
     pid_t pid;
     int32_t depth, children, let; /* let: forks of children of it that were let and not seen yet */
-    bool alive, cut, ran;
+    bool alive, cut, ran, judged;
     uint8_t n_next;
     struct {
         uint64_t ino;

@@ -369,3 +369,16 @@ droppings='cp /bin/execs /tmp/copied; execs plain /tmp/copied say copied
         [[ $(tail -n 1 "$NOTES/said") == good\ [1-9]* ]] || fail "$(cat "$NOTES/said")"
     done
 }
+
+@test "what is executed again and again is recorded whole once, and all others are counted" {
+    configure default_policy agent-default
+    make_container box sh -c 'cd /tmp; for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; cd /; exec sh -c "/bin/true; exit 0"'
+    run -0 runtime run --bundle "$(bundle_of box)" "$(id_of box)"
+    trace_is_complete "$(id_of box)"
+    local ran='.event_type == "process" and .payload.op == "exec" and .payload.path == "/bin/true"'
+    trace_has "$(id_of box)" "$ran and .payload.process.cwd == \"/tmp\" and .payload.process.exe == \"/bin/sh\" and (.payload.process.ancestry | length) == 1"
+    [ "$(jq -s "[.[] | select($ran) | .payload.count // 1] | add" "$(trace_of "$(id_of box)")")" -eq 11 ]
+    # who was started with other arguments is another one
+    trace_has "$(id_of box)" "$ran and .payload.process.cwd == \"/\" and .payload.process.argv[2] == \"/bin/true; exit 0\""
+    [ "$(trace_count "$(id_of box)" "$ran")" -eq 3 ]
+}

@@ -1,5 +1,9 @@
 # Unit tests of L3.
 UNIT_LDADD_SENSORS = libsensors.a libmodel.a libbase.a $(BASE_LIBS) $(CMOCKA_LIBS)
+UNIT_TESTS += %D%/test_sensors_asker
+tests_unit_test_sensors_asker_SOURCES = %D%/test_sensors_asker.c %D%/unit.h
+tests_unit_test_sensors_asker_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_sensors_asker_LDADD = $(UNIT_LDADD_SENSORS)
 UNIT_TESTS += %D%/test_sensors_boundary
 tests_unit_test_sensors_boundary_SOURCES = %D%/test_sensors_boundary.c %D%/unit.h
 tests_unit_test_sensors_boundary_CPPFLAGS = $(UNIT_CPPFLAGS)

@@ -70,6 +70,57 @@ static void repeated_uses_are_one_record_and_a_count(void **state)
     assert_int_equal(st_pipeline_deadline(p), -1);
 }
 
+static void tell_all(void *ctx, const struct st_operation *op, struct st_event *ev)
+{
+    assert_true(st_operation_waits(op)); /* it can be looked at */
+    assert_non_null(ctx);
+    ev->process.cwd = ST_STR_LIT("/where/it/stands");
+}
+
+static bool is_told(struct worker_fixture *f)
+{
+    struct st_str line = st_trace_line(f->worker.pipeline.trace);
+
+    return memmem(line.p, line.len, "/where/it/stands", 16) != NULL;
+}
+
+static void run(struct worker_fixture *f, const char *path, bool refuse)
+{
+    struct st_operation op = worker_fixture_operation(f);
+    struct st_event ev = {.type = ST_EV_FILESYSTEM,
+                          .tier = ST_TIER_KERNEL,
+                          .wall_us = st_now_wall_us(),
+                          .process = {.present = true, .pid = 7, .exe = ST_STR_LIT("/bin/sh")},
+                          .fs = {.op = ST_FS_EXEC, .access = ST_ACCESS_EXEC, .size = ST_UNKNOWN}};
+    struct st_verdict v = {.result = ST_DENY, .response = ST_RESPOND_DENY};
+
+    op.tell_all = tell_all;
+    ev.fs.path = st_str(path);
+    if (refuse)
+        st_pipeline_respond(&f->worker.pipeline, &ev, &v, &op, st_now_mono_ns());
+    else
+        st_pipeline_use(&f->worker.pipeline, &ev, &op, st_now_mono_ns());
+}
+
+static void who_asks_is_told_of_where_it_is_recorded_by_itself_and_not_where_it_is_counted(void **state)
+{
+    struct worker_fixture *f = *state;
+    struct st_pipeline *p = &f->worker.pipeline;
+    struct st_error err = {0};
+
+    run(f, "/data/1", false);
+    assert_true(is_told(f));
+    run(f, "/data/1", false);
+    run(f, "/data/1", false);
+    assert_int_equal(f->allowed, 3);
+    assert_int_equal(st_fold_pending(p->fold), 2);
+    assert_int_equal(st_pipeline_unfold(p, INT64_MAX, &err), 0);
+    assert_false(is_told(f));
+    run(f, "/data/1", true);
+    assert_int_equal(f->refused, 1);
+    assert_true(is_told(f));
+}
+
 static void what_finds_no_room_is_refused_and_counted_and_what_was_let_by_is_written_later(void **state)
 {
     struct worker_fixture *f = *state;
@@ -117,6 +168,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         T(repeated_uses_are_one_record_and_a_count),
+        T(who_asks_is_told_of_where_it_is_recorded_by_itself_and_not_where_it_is_counted),
         T(what_finds_no_room_is_refused_and_counted_and_what_was_let_by_is_written_later),
         T(a_pause_whose_end_can_not_be_recorded_stays),
     };

@@ -174,6 +174,45 @@ static void the_same_call_looks_the_same(void **state)
     assert_int_not_equal(first, st_exec_call_hash(&call, &argv, fake_read, NULL));
 }
 
+static void a_page_is_read_once(void **state)
+{
+    struct st_exec_call call = {.known = true, .path = BASE + 200, .argv = BASE, .registers = 7};
+    struct st_exec_pages pages;
+    struct st_exec_argv argv, other;
+    uint64_t hash;
+
+    (void)state;
+    put_text(200, "/bin/sh");
+    put_text(100, "sh");
+    put_text(PAGE + 8, "-c");
+    put_pointer(0, BASE + 100);
+    put_pointer(8, BASE + PAGE + 8);
+    put_pointer(16, BASE + 100);
+    st_exec_argv_read(BASE, fake_read, NULL, &other);
+    hash = st_exec_call_hash(&call, &other, fake_read, NULL);
+    reads = 0;
+    st_exec_pages_init(&pages, fake_read, NULL);
+    st_exec_argv_read(BASE, st_memory_of_pages, &pages, &argv);
+    assert_int_equal(st_exec_call_hash(&call, &argv, st_memory_of_pages, &pages), hash);
+    assert_int_equal(argv.len, other.len);
+    assert_memory_equal(argv.bytes, "sh\0-c\0sh", 8);
+    assert_int_equal(reads, 2);
+}
+
+static void what_is_no_whole_page_is_read_as_it_is(void **state)
+{
+    struct st_exec_pages pages;
+    char bytes[16];
+
+    (void)state;
+    st_exec_pages_init(&pages, fake_read, NULL);
+    put_text(PAGE - 4, "one two");
+    assert_int_equal(st_memory_of_pages(&pages, BASE + PAGE - 4, bytes, 8), 8); /* across two */
+    assert_string_equal(bytes, "one two");
+    assert_int_equal(st_memory_of_pages(&pages, BASE + PAGES * PAGE, bytes, 8), -14);
+    assert_int_equal(st_memory_of_pages(&pages, UINT64_MAX - 2, bytes, 8), -14);
+}
+
 /* ---- what a file begins with ---- */
 
 static void a_script_names_its_interpreter(void **state)
@@ -270,6 +309,8 @@ int main(void)
         cmocka_unit_test_setup(a_list_without_an_end_ends, empty_memory),
         cmocka_unit_test(registers_say_where),
         cmocka_unit_test_setup(the_same_call_looks_the_same, empty_memory),
+        cmocka_unit_test_setup(a_page_is_read_once, empty_memory),
+        cmocka_unit_test_setup(what_is_no_whole_page_is_read_as_it_is, empty_memory),
         cmocka_unit_test(a_script_names_its_interpreter),
         cmocka_unit_test(a_line_counts_up_to_the_kernels_limit),
         cmocka_unit_test(a_program_may_have_a_loader),

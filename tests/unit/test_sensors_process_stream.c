@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -272,6 +273,76 @@ static void an_end_wakes_who_waits(void **state)
     assert_int_equal(poll(&p, 1, 0), 0);
 }
 
+/* Is epoll told within a moment? It is by a wake-up alone, not by what is there. */
+static bool wakes(int epfd, int timeout_ms)
+{
+    struct epoll_event ev;
+
+    return epoll_wait(epfd, &ev, 1, timeout_ms) == 1;
+}
+
+static void fork_thrice(void)
+{
+    for (int i = 0; i < 3; i++) {
+        pid_t pid = vfork();
+
+        if (pid == 0)
+            _exit(0);
+        waitpid(pid, NULL, 0);
+    }
+}
+
+static void enter_and_do(struct world *w, void (*act)(void))
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        enter(w);
+        act();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void who_comes_by_itself_is_woken_by_one_fork_too_many_only(void **state)
+{
+    struct world *w = *state;
+    struct epoll_event ev = {.events = EPOLLIN};
+    st_auto_fd epfd = epoll_create1(EPOLL_CLOEXEC);
+
+    assert_int_equal(epoll_ctl(epfd, EPOLL_CTL_ADD, w->stream.ring.fd, &ev), 0);
+    st_process_stream_comes(&w->stream, 3);
+    enter_and_do(w, fork_thrice);
+    assert_false(wakes(epfd, 0));
+    st_process_stream_read(&w->stream, note, w);
+    assert_int_equal(w->n, 7); /* three forks, and four ends */
+    st_process_stream_comes(&w->stream, 2);
+    enter_and_do(w, fork_thrice);
+    assert_true(wakes(epfd, -1));
+    st_process_stream_comes(&w->stream, UINT64_MAX);
+    st_process_stream_read(&w->stream, note, w);
+    assert_false(wakes(epfd, 0));
+    enter_and_do(w, fork_thrice);
+    assert_false(wakes(epfd, 0));
+}
+
+static void who_wants_to_sleep_is_told_what_it_has_not_read(void **state)
+{
+    struct world *w = *state;
+    struct epoll_event ev = {.events = EPOLLIN};
+    st_auto_fd epfd = epoll_create1(EPOLL_CLOEXEC);
+
+    assert_int_equal(epoll_ctl(epfd, EPOLL_CTL_ADD, w->stream.ring.fd, &ev), 0);
+    st_process_stream_comes(&w->stream, UINT64_MAX);
+    enter_and_do(w, fork_thrice);
+    assert_false(st_process_stream_sleep(&w->stream));
+    st_process_stream_read(&w->stream, note, w);
+    assert_true(st_process_stream_sleep(&w->stream));
+    assert_false(wakes(epfd, 0));
+    enter_and_do(w, fork_thrice);
+    assert_true(wakes(epfd, -1));
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, make, unmake)
@@ -283,6 +354,8 @@ int main(void)
         T(others_are_not_told_of),
         T(what_finds_no_room_is_counted),
         T(an_end_wakes_who_waits),
+        T(who_comes_by_itself_is_woken_by_one_fork_too_many_only),
+        T(who_wants_to_sleep_is_told_what_it_has_not_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,6 +185,41 @@ static void what_is_run_is_known_by_its_file(void **state)
     assert_memory_equal(facts_of(t, 101).exe.p, "/bin/sh", 7);
 }
 
+static void what_was_asked_for_and_runs_is_judged_and_so_are_its_children(void **state)
+{
+    struct st_tree *t = *state;
+
+    forks(t, 100, 101);
+    assert_false(facts_of(t, 101).judged);
+    st_tree_will_run(t, 101, 7, ST_STR_LIT("/bin/sh"));
+    assert_false(facts_of(t, 101).judged);
+    assert_true(ran(t, 101, 101, "sh"));
+    forks(t, 101, 102);
+    assert_true(facts_of(t, 101).judged && facts_of(t, 102).judged);
+    assert_false(ran(t, 102, 102, "other")); /* without having asked */
+    assert_false(facts_of(t, 102).judged);
+    forks(t, 102, 103);
+    assert_false(facts_of(t, 103).judged);
+    st_tree_set_exe(t, 101, ST_STR_LIT("/found/by/looking"));
+    assert_false(facts_of(t, 101).judged);
+}
+
+static void nothing_is_above_the_most(void **state)
+{
+    struct st_tree *t = *state;
+    struct st_tree_counts most;
+
+    forks(t, 100, 101);
+    forks(t, 101, 102);
+    forks(t, 101, 103);
+    st_tree_ended(t, 103, 0);
+    st_tree_most(t, 0, &most);
+    assert_int_equal(most.depth, 2);
+    assert_int_equal(most.children, 2);
+    assert_int_equal(most.processes, st_tree_totals(t)->alive);
+    assert_int_equal(most.forks, 3);
+}
+
 static void facts_about_nobody_are_nothing(void **state)
 {
     struct st_tree *t = *state;
@@ -367,6 +402,8 @@ int main(void)
         T(whose_end_was_not_told_ends_when_the_number_is_used_again),
         T(who_comes_from_outside_is_at_depth_0),
         T(what_is_run_is_known_by_its_file),
+        T(what_was_asked_for_and_runs_is_judged_and_so_are_its_children),
+        T(nothing_is_above_the_most),
         T(facts_about_nobody_are_nothing),
         T(who_was_let_counts_before_it_is_seen),
         T(a_sibling_is_no_way_up),
