@@ -203,6 +203,14 @@ static void take(void *ctx, const struct st_process_told *told)
     }
 }
 
+bool st_processes_all_told(struct st_processes *p)
+{
+    if (!p || !p->streaming)
+        return false;
+    st_processes_settle(p);
+    return !p->lost && st_bpf_ring_is_empty(&p->stream.ring);
+}
+
 void st_processes_will_run(struct st_processes *p, pid_t pid, uint64_t ino, struct st_str path)
 {
     st_processes_settle(p);

@@ -53,6 +53,10 @@ void st_processes_will_run(struct st_processes *p, pid_t pid, uint64_t ino, stru
  * in, whatever it runs now. false where the kernel tells nothing (streaming). p may be NULL. */
 bool st_processes_has_run(struct st_processes *p, pid_t pid);
 
+/* Has everything been taken in that processes had done when this was asked? false where the kernel tells
+ * nothing, or something was lost. p may be NULL. */
+bool st_processes_all_told(struct st_processes *p);
+
 /* How the first process ended, as waitpid has it. false: it is not told. For kernels that show that to nobody
  * once somebody has waited for it. */
 bool st_processes_init_status(const struct st_processes *p, int *status);
