@@ -142,7 +142,7 @@ static int make_room(struct st_trace *t, size_t need, struct st_error *err)
     return 0;
 }
 
-void st_trace_take_line(struct st_trace *t, size_t len)
+void st_trace_take_line(struct st_trace *t, size_t len, enum st_event_type type, const struct st_verdict *v)
 {
     if (t->len == 0)
         t->deadline = st_now_mono_ns() + ST_TRACE_DELAY_NS;
@@ -150,7 +150,11 @@ void st_trace_take_line(struct st_trace *t, size_t len)
     t->line_len = len;
     t->len += len;
     if (t->listener)
-        t->listener(t->listener_ctx, st_trace_line(t));
+        t->listener(t->listener_ctx, &(struct st_trace_told){.line = st_trace_line(t),
+                                                             .seq = t->link.seq,
+                                                             .type = type,
+                                                             .result = v ? v->result : ST_ALLOW,
+                                                             .severity = v ? v->severity : ST_SEV_NONE});
 }
 
 void st_trace_listen(struct st_trace *t, st_trace_listener listener, void *ctx)
@@ -183,7 +187,7 @@ int st_trace_append(struct st_trace *t, const struct st_event *ev, const struct 
         t->link = before;
         return st_fail(err, EMSGSIZE, "a record of %zu bytes: at most %zu are possible", len, ST_RECORD_MAX);
     }
-    st_trace_take_line(t, len);
+    st_trace_take_line(t, len, ev->type, v);
     t->since_checkpoint++;
     return 0;
 }
@@ -195,8 +199,10 @@ int st_trace_checkpoint(struct st_trace *t, bool final, struct st_error *err)
 
     if (rc < 0)
         return rc;
-    st_trace_take_line(t, st_record_put_checkpoint(t->recorder, t->batch + t->len, st_now_wall_us(), final,
-                                                   t->signer, &t->link, event_id));
+    st_trace_take_line(t,
+                       st_record_put_checkpoint(t->recorder, t->batch + t->len, st_now_wall_us(), final,
+                                                t->signer, &t->link, event_id),
+                       ST_EV_CHECKPOINT, NULL);
     t->since_checkpoint = 0;
     return st_trace_force(t, err);
 }

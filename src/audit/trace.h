@@ -51,9 +51,18 @@ int st_trace_begin(struct st_trace *t, struct st_error *err);
 int st_trace_append(struct st_trace *t, const struct st_event *ev, const struct st_verdict *v,
                     char event_id[ST_EVENT_ID_SIZE], struct st_error *err);
 
-/* Told each line from now on, with its newline, as it goes into the batch: those that were appended, and the
- * trace's own (checkpoints, rotation). It must not call the trace. */
-typedef void (*st_trace_listener)(void *ctx, struct st_str line);
+/* A line, with its newline, and what it says of itself, for who would have to read it otherwise. */
+struct st_trace_told {
+    struct st_str line;
+    uint64_t seq;
+    enum st_event_type type;
+    enum st_result result;
+    enum st_severity severity;
+};
+
+/* Told each line from now on as it goes into the batch: those that were appended, and the trace's own
+ * (checkpoints, rotation). It must not call the trace. */
+typedef void (*st_trace_listener)(void *ctx, const struct st_trace_told *told);
 void st_trace_listen(struct st_trace *t, st_trace_listener listener, void *ctx);
 
 /* The line that was appended last, with its newline, as it stands in the trace; until the next call. */

@@ -264,8 +264,10 @@ int st_trace_rotate(struct st_trace *t, struct st_error *err)
 
     t->rotate_at += t->rotate_bytes;
     t->since_checkpoint = 0;
-    st_trace_take_line(t, st_record_put_checkpoint(t->recorder, t->batch, st_now_wall_us(), false, t->signer,
-                                                   &t->link, event_id));
+    st_trace_take_line(t,
+                       st_record_put_checkpoint(t->recorder, t->batch, st_now_wall_us(), false, t->signer,
+                                                &t->link, event_id),
+                       ST_EV_CHECKPOINT, NULL);
     rc = st_trace_force(t, err);
     if (rc < 0)
         return rc;

@@ -31,7 +31,7 @@ struct st_trace {
 };
 
 /* Counts the line of `len` bytes that was just put behind the batch as part of it. */
-void st_trace_take_line(struct st_trace *t, size_t len);
+void st_trace_take_line(struct st_trace *t, size_t len, enum st_event_type type, const struct st_verdict *v);
 
 /* Has the file reached its size, with what is in the batch? */
 static inline bool st_trace_rotation_due(const struct st_trace *t)

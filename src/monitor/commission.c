@@ -25,13 +25,48 @@ static bool is_readonly(int fd)
 }
 
 /* Where what is changed lies: an entry in its directory, an object by itself. */
+static bool is_entry(const struct st_commission *c)
+{
+    return c->request->what->kind == ST_MUT_CREATE || c->request->what->kind == ST_MUT_BIND ||
+           c->request->what->kind == ST_MUT_DELETE || c->request->what->kind == ST_MUT_RENAME ||
+           !c->object->there;
+}
+
 static int place_of(const struct st_commission *c)
 {
-    bool entry = c->request->what->kind == ST_MUT_CREATE || c->request->what->kind == ST_MUT_BIND ||
-                 c->request->what->kind == ST_MUT_DELETE || c->request->what->kind == ST_MUT_RENAME ||
-                 c->object->object < 0;
+    if (is_entry(c))
+        return c->object->parent;
+    st_resolved_open(c->object);
+    return c->object->object;
+}
 
-    return entry ? c->object->parent : c->object->object;
+/* A mount that was seen writable is none of the floor, which was there, read-only, before the container ran
+ * and stays so. Were its number that of a read-only mount by now, nothing is let for that: the task makes the
+ * call itself, and the kernel refuses it. */
+static bool is_known_writable(const struct st_commission *c, uint64_t mount)
+{
+    return st_mount_remembered(c->writable, mount);
+}
+
+static bool may_need_relief(const struct st_commission *c)
+{
+    uint64_t mount = is_entry(c) ? st_resolved_mount(c->object) : c->object->mount;
+    int fd;
+
+    if (is_known_writable(c, mount))
+        return false;
+    fd = place_of(c);
+    if (fd >= 0 && !is_readonly(fd)) {
+        st_mount_remember(c->writable, mount);
+        return false;
+    }
+    return fd >= 0;
+}
+
+static bool target_may_need_relief(const struct st_commission *c)
+{
+    return c->target->parent >= 0 && !is_known_writable(c, st_resolved_mount(c->target)) &&
+           is_readonly(c->target->parent);
 }
 
 static const char *point_of(const struct st_mounts *mounts, uint64_t id)
@@ -62,8 +97,8 @@ static bool needs_relief(const struct st_order *order, const struct st_mounts *m
 /* To open a device or a pipe changes nothing of the file system: a read-only mount is not in its way. */
 static bool opens_special(const struct st_commission *c)
 {
-    return c->request->what->kind == ST_MUT_OPEN && c->object->object >= 0 &&
-           !S_ISREG(c->object->sb.st_mode) && !S_ISDIR(c->object->sb.st_mode);
+    return c->request->what->kind == ST_MUT_OPEN && c->object->there && !S_ISREG(c->object->sb.st_mode) &&
+           !S_ISDIR(c->object->sb.st_mode);
 }
 
 static bool on_mounts(const struct st_commission *c, const struct st_order *order)
@@ -72,7 +107,7 @@ static bool on_mounts(const struct st_commission *c, const struct st_order *orde
 
     if (opens_special(c))
         return false;
-    if (!order->floor || (!is_readonly(place_of(c)) && !is_readonly(c->target->parent)))
+    if (!order->floor || (!may_need_relief(c) && !target_may_need_relief(c)))
         return false;
     if (st_mounts_read(order->pid, &mounts, NULL) < 0)
         return false;
@@ -103,7 +138,7 @@ static bool is_ruled(const struct st_order *order, const struct st_resolved *r, 
 static bool on_landlock(const struct st_commission *c, const struct st_order *order)
 {
     enum st_mutation_kind kind = c->request->what->kind;
-    bool content = (kind == ST_MUT_OPEN || kind == ST_MUT_MODIFY) && c->object->object >= 0;
+    bool content = (kind == ST_MUT_OPEN || kind == ST_MUT_MODIFY) && c->object->there;
 
     if (!order->landlock_abi || kind == ST_MUT_ATTRIB || opens_special(c))
         return false;
@@ -163,7 +198,7 @@ static int attribute(const struct st_commission *c, struct st_errand *e)
 {
     const char *name = c->request->what->name;
 
-    if (c->object->object >= 0 && S_ISLNK(c->object->sb.st_mode))
+    if (c->object->there && S_ISLNK(c->object->sb.st_mode))
         return -EOPNOTSUPP;
     if (strstr(name, "chmod")) {
         e->kind = ST_ERRAND_CHMOD;
@@ -214,7 +249,7 @@ static void open_or_make(const struct st_commission *c, struct st_errand *e)
     e->mode = (uint32_t)(c->request->what->flags == ST_ARG_NONE ? numbers(c)[0]
                                                                 : c->call->args[c->request->what->flags + 1]);
     e->mode &= 07777;
-    e->by_name = c->object->object < 0;
+    e->by_name = !c->object->there;
 }
 
 static int choose(const struct st_commission *c, struct st_errand *e)
@@ -300,6 +335,9 @@ int st_commission_make(const struct st_commission *c, const struct st_order *ord
     *e = (struct st_errand){.tid = c->tid};
     *base = -1;
     rc = choose(c, e);
+    if (rc < 0)
+        return rc;
+    rc = e->by_name ? 0 : st_resolved_open(c->object);
     if (rc < 0)
         return rc;
     fds[ST_ERRAND_AT] = e->by_name ? c->object->parent : c->object->object;

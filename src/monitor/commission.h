@@ -13,7 +13,8 @@ struct st_commission {
     const struct seccomp_data *call;
     pid_t tid;
     const struct st_request *request;
-    const struct st_resolved *object, *target;
+    struct st_resolved *object, *target;
+    struct st_own_mounts *writable; /* mounts that were seen to be */
 };
 
 /* Would the floor refuse it? What is read-only for another reason is not our affair. */

@@ -231,15 +231,17 @@ int st_depth_watch_makes(struct st_depth_watch *d, struct st_str path, int fd)
 
     if (d->plan.n_objects == 0 || !path.p || fd < 0)
         return 0;
+    if (!st_depth_plan_reaches(&d->plan, path))
+        return 0;
     m = mount_by_id(d, st_mount_of(fd));
-    if (!m || !m->listed || m->every_open || !st_depth_plan_reaches(&d->plan, path))
+    if (!m || !m->listed || m->every_open)
         return 0;
     return widen(d, m, fd, "something is made where what may be refused could be");
 }
 
-void st_depth_watch_expect(struct st_depth_watch *d, const struct st_resolved *r)
+void st_depth_watch_expect(struct st_depth_watch *d, struct st_resolved *r)
 {
-    const struct st_depth_mount *m = d->pipeline ? mount_by_id(d, st_mount_of(r->parent)) : NULL;
+    const struct st_depth_mount *m = d->pipeline ? mount_by_id(d, st_resolved_mount(r)) : NULL;
 
     if (m && !m->every_open)
         st_made_expect(&d->made, &d->pipeline->summary, r);

@@ -43,8 +43,8 @@ void st_depth_watch_describe(const struct st_depth_watch *d, struct st_buf *out)
  */
 int st_depth_watch_makes(struct st_depth_watch *d, struct st_str path, int fd);
 
-/* A file is going to be made: who closes it is going to be told. */
-void st_depth_watch_expect(struct st_depth_watch *d, const struct st_resolved *r);
+/* A file is going to be made: who closes it is going to be told. Its directory may be taken out of r. */
+void st_depth_watch_expect(struct st_depth_watch *d, struct st_resolved *r);
 /* Those that were expected are there by now. */
 static inline void st_depth_watch_find(struct st_depth_watch *d)
 {

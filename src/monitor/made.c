@@ -12,17 +12,15 @@
 
 #define PATIENCE_NS 10000000
 
-void st_made_expect(struct st_made *m, struct st_summary *s, const struct st_resolved *r)
+void st_made_expect(struct st_made *m, struct st_summary *s, struct st_resolved *r)
 {
-    int parent = r->parent >= 0 && r->path_len ? fcntl(r->parent, F_DUPFD_CLOEXEC, 0) : -1;
-
-    if (parent < 0)
+    if (r->parent < 0 || !r->path_len)
         return;
     if (m->n == ST_MADE)
         st_made_find(m, s);
     if (m->n == 0)
         m->since_ns = st_now_mono_ns();
-    m->list[m->n++] = (struct st_made_file){.parent = parent,
+    m->list[m->n++] = (struct st_made_file){.parent = st_steal_fd(&r->parent),
                                             .name = st_xstrdup(r->name),
                                             .path = st_xstrndup(r->path, r->path_len),
                                             .path_len = r->path_len};

@@ -24,8 +24,8 @@ struct st_made {
     int64_t since_ns; /* monotonic, of the first */
 };
 
-/* It is going to be made, in r's directory. */
-void st_made_expect(struct st_made *m, struct st_summary *s, const struct st_resolved *r);
+/* It is going to be made, in r's directory, which is taken out of r. */
+void st_made_expect(struct st_made *m, struct st_summary *s, struct st_resolved *r);
 
 /* Look for them, and tell the summary which they are. */
 void st_made_find(struct st_made *m, struct st_summary *s);

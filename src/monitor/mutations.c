@@ -42,7 +42,7 @@ static int make_room(struct st_mutations *m)
 {
     enum st_mutation_kind kind = m->request.what->kind;
     bool two = kind == ST_MUT_RENAME || kind == ST_MUT_LINK;
-    bool one = kind == ST_MUT_CREATE || (kind == ST_MUT_OPEN && m->object.object < 0) ||
+    bool one = kind == ST_MUT_CREATE || (kind == ST_MUT_OPEN && !m->object.there) ||
                (kind == ST_MUT_RENAME && (m->request.flags & RENAME_EXCHANGE));
     int rc = 0;
 
@@ -81,7 +81,7 @@ static void let_go_on(struct st_mutations *m, struct st_asking *a)
 {
     if (!is_made_room(m, a))
         return;
-    if (m->depth && m->resolved && m->request.what->kind == ST_MUT_OPEN && m->object.object < 0)
+    if (m->depth && m->resolved && m->request.what->kind == ST_MUT_OPEN && !m->object.there)
         st_depth_watch_expect(m->depth, &m->object);
     if (m->opening)
         st_opened_judge(&m->opened, a->tid, &(struct st_event){.fs = *m->opening});
@@ -111,9 +111,9 @@ static void on_done(void *ctx, void *what, int error, int fd)
     work_again(m);
 }
 
-static struct st_commission commission_of(const struct st_mutations *m, const struct st_asking *a)
+static struct st_commission commission_of(struct st_mutations *m, const struct st_asking *a)
 {
-    return (struct st_commission){&a->call, a->tid, &m->request, &m->object, &m->target};
+    return (struct st_commission){&a->call, a->tid, &m->request, &m->object, &m->target, &m->writable};
 }
 
 /* Done on the task's behalf: what was approved is what is done, and the floor does not stand in its way. What
@@ -316,7 +316,7 @@ static void take_mutation(struct st_inquiry *q)
 {
     struct st_mutations *m = q->m;
     pid_t tid = (pid_t)q->asked->pid;
-    const struct st_resolver who = {tid, m->who->leader, m->who->process.container_pid, &m->own};
+    const struct st_resolver who = {tid, m->who->leader, m->who->process.container_pid, &m->kept};
     int rc = st_request_decode(&q->asked->data, st_memory_of_task, &tid, &m->request);
 
     if (rc < 0)
@@ -342,8 +342,12 @@ static const struct st_process_facts *find_caller(struct st_mutations *m, struct
     const struct st_process_facts *kept;
 
     q->looked = true;
+    m->kept.task = -1;
     if (!st_policy_asks_who(m->pipeline->policy)) {
+        if (st_processes_are_settled(m->processes))
+            st_process_cache_told(m->pipeline->known, q->seen_ns);
         kept = st_process_cached(m->pipeline->known, tid, ST_UNKNOWN, q->seen_ns);
+        m->kept.task = st_process_cache_folder(m->pipeline->known, tid);
         q->looked = !st_process_cache_knew(m->pipeline->known, tid, q->seen_ns);
         return kept;
     }
@@ -422,6 +426,10 @@ static void work_again(struct st_mutations *m)
 int st_mutations_open(struct st_mutations *m, struct st_pipeline *p, struct st_watch *w, struct st_error *err)
 {
     m->pipeline = p;
+    m->kept.task = -1;
+    m->kept.fds = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (m->kept.fds < 0)
+        return st_fail_errno(err, "/proc/self/fd");
     st_watch_members(w, &m->members);
     st_syscalls_init(&m->syscalls, &w->order);
     if (st_hands_open(&m->hands, w->errands, on_done, m, err) < 0)
@@ -444,6 +452,8 @@ int st_mutations_attach(struct st_mutations *m, struct st_loop *loop, struct st_
 
 void st_mutations_close(struct st_mutations *m)
 {
+    if (m->notify)
+        st_close(&m->kept.fds);
     st_notify_close(m->notify);
     m->notify = NULL;
     if (m->depth)

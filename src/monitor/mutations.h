@@ -38,7 +38,8 @@ struct st_mutations {
     struct st_processes *processes; /* NULL: not watched */
     const struct st_guards *guards; /* NULL: files are not watched */
     struct st_depth_watch *depth;   /* NULL: likewise */
-    struct st_own_mounts own;
+    struct st_resolver_kept kept;
+    struct st_own_mounts writable;
     struct st_syscalls syscalls;
     const struct st_process_facts *who; /* asks right now */
     /* scratch */

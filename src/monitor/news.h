@@ -2,6 +2,7 @@
  * ring for those who come late, and the counts of `summary`. Never blocks, never fails, never decides. */
 #pragma once
 
+#include "audit/trace.h"
 #include "model/event.h"
 #include "monitor/bus.h"
 #include "monitor/control.h"
@@ -17,13 +18,8 @@ struct st_news {
     bool about_sinks; /* the record that comes is about what the sinks lost */
     struct st_ring ring;
     uint64_t by_type[ST_EV_TYPES], by_result[ST_NEWS_RESULTS];
-    struct st_buf scratch;
 };
 
-/* A line as it stands in the trace, with its newline. It is sent at the end of the round (st_news_flush),
- * when what had to be on disk first is there. */
-void st_news_tell(struct st_news *n, const char *line, size_t len);
+/* It is sent at the end of the round (st_news_flush), when what had to be on disk first is there. */
+void st_news_tell(struct st_news *n, const struct st_trace_told *told);
 void st_news_flush(struct st_news *n);
-
-/* What a line says of itself. false: it is no record. */
-bool st_news_read(struct st_str line, struct st_buf *scratch, struct st_ring_entry *out);

@@ -260,11 +260,11 @@ static void on_deadline(void *ctx)
 
 /* ---- start ---- */
 
-static void on_recorded(void *ctx, struct st_str line)
+static void on_recorded(void *ctx, const struct st_trace_told *told)
 {
     struct st_worker *w = ctx;
 
-    st_news_tell(&w->news, line.p, line.len);
+    st_news_tell(&w->news, told);
 }
 
 ST_IDLE_CODE static void on_quiet(void *ctx)

@@ -24,12 +24,13 @@ static void is_event(struct finder *f, enum st_fs_op op, unsigned access)
 {
     struct st_ev_filesystem *fs = &f->out->fs;
 
+    st_resolved_find_path(f->who, f->object);
     f->out->is = ST_CHANGE_EVENT;
     *fs = (struct st_ev_filesystem){
         .op = op, .access = access, .path = st_resolved_path(f->object), .size = ST_UNKNOWN};
     if (!fs->path.p)
         f->out->is = ST_CHANGE_UNKNOWN;
-    if (f->object->object < 0)
+    if (!f->object->there)
         return;
     fs->dev = f->object->sb.st_dev;
     fs->ino = f->object->sb.st_ino;
@@ -50,7 +51,7 @@ static bool is_plain(int error)
 
 static bool find(struct finder *f, const struct st_request_object *o, unsigned flags, struct st_resolved *out)
 {
-    int rc = st_resolve(f->who, o->dir, o->by_fd ? NULL : o->path, flags, out);
+    int rc = st_resolve(f->who, o->dir, o->by_fd ? NULL : o->path, flags | ST_RESOLVE_LOOK, out);
 
     if (rc == 0)
         return true;
@@ -72,7 +73,7 @@ static bool find_object(struct finder *f, unsigned flags)
 
 static bool is_directory(const struct st_resolved *r)
 {
-    return r->object >= 0 && S_ISDIR(r->sb.st_mode);
+    return r->there && S_ISDIR(r->sb.st_mode);
 }
 
 /* ---- open ---- */
@@ -97,11 +98,13 @@ static void open_existing(struct finder *f, uint64_t flags)
         access |= ST_ACCESS_READ;
     if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC))
         access |= ST_ACCESS_WRITE;
-    if (f->object->path_len == 0 || access == ST_ACCESS_READ) {
+    if (access == ST_ACCESS_READ) {
         f->out->is = ST_CHANGE_NOTHING; /* O_CREAT of what is there is reading it */
         return;
     }
     is_event(f, ST_FS_OPEN, access);
+    if (f->object->path_len == 0)
+        f->out->is = ST_CHANGE_NOTHING;
 }
 
 static void find_open(struct finder *f)
@@ -114,11 +117,11 @@ static void find_open(struct finder *f)
     }
     if (!find_object(f, 0))
         return;
-    if ((flags & O_TMPFILE) == O_TMPFILE && f->object->object >= 0) {
+    if ((flags & O_TMPFILE) == O_TMPFILE && f->object->there) {
         is_event(f, ST_FS_CREATE, ST_ACCESS_CREATE | ST_ACCESS_WRITE); /* in that directory */
         return;
     }
-    if (f->object->object >= 0) {
+    if (f->object->there) {
         open_existing(f, flags);
         return;
     }
@@ -145,7 +148,7 @@ static void find_create(struct finder *f)
     }
     if (!find_object(f, ST_RESOLVE_ENTRY))
         return;
-    if (f->object->object >= 0)
+    if (f->object->there)
         fails(f, socket ? EADDRINUSE : EEXIST);
     else if (f->object->slash && !directory)
         fails(f, ENOENT);
@@ -170,7 +173,7 @@ static void find_delete(struct finder *f)
         return;
     if (f->object->dot)
         fails(f, rmdir ? EINVAL : EISDIR);
-    else if (f->object->object < 0)
+    else if (!f->object->there)
         fails(f, ENOENT);
     else if (rmdir != is_directory(f->object))
         fails(f, rmdir ? ENOTDIR : EISDIR);
@@ -189,17 +192,18 @@ static void find_rename(struct finder *f)
         fails(f, EBUSY);
         return;
     }
-    if (f->object->object < 0 || (exchange && f->target->object < 0)) {
+    if (!f->object->there || (exchange && !f->target->there)) {
         fails(f, ENOENT);
         return;
     }
-    if ((f->request->flags & RENAME_NOREPLACE) && f->target->object >= 0) {
+    if ((f->request->flags & RENAME_NOREPLACE) && f->target->there) {
         fails(f, EEXIST);
         return;
     }
     if (exchange) /* what was there comes here */
         access |= ST_ACCESS_CREATE | ST_ACCESS_WRITE;
     is_event(f, ST_FS_RENAME, access);
+    st_resolved_find_path(f->who, f->target);
     f->out->fs.target = st_resolved_path(f->target);
     if (!f->out->fs.target.p)
         f->out->is = ST_CHANGE_UNKNOWN;
@@ -209,11 +213,11 @@ static void find_link(struct finder *f)
 {
     if (!find_object(f, 0) || !find(f, &f->request->target, ST_RESOLVE_ENTRY, f->target))
         return;
-    if (f->object->object < 0) {
+    if (!f->object->there) {
         fails(f, ENOENT);
         return;
     }
-    if (f->target->object >= 0) {
+    if (f->target->there) {
         fails(f, EEXIST);
         return;
     }
@@ -223,6 +227,7 @@ static void find_link(struct finder *f)
     }
     is_event(f, ST_FS_LINK,
              ST_ACCESS_READ | ST_ACCESS_WRITE); /* a second name gives all that the first does */
+    st_resolved_find_path(f->who, f->target);
     f->out->fs.target = st_resolved_path(f->target);
     if (!f->out->fs.target.p) {
         f->out->is = ST_CHANGE_UNKNOWN;
@@ -241,14 +246,14 @@ static void find_existing(struct finder *f, enum st_fs_op op, unsigned access)
 {
     if (!find_object(f, 0))
         return;
-    if (f->object->object < 0)
+    if (!f->object->there)
         fails(f, ENOENT);
     else if (op == ST_FS_MODIFY && is_directory(f->object) && !f->request->object.by_fd)
         fails(f, EISDIR);
-    else if (f->object->path_len == 0 && !f->object->foreign)
-        f->out->is = ST_CHANGE_NOTHING;
     else
         is_event(f, op, access);
+    if (f->out->is == ST_CHANGE_UNKNOWN && !f->object->foreign)
+        f->out->is = ST_CHANGE_NOTHING;
 }
 
 void st_change_find(const struct st_request *request, const struct st_resolver *who,
@@ -259,7 +264,7 @@ void st_change_find(const struct st_request *request, const struct st_resolver *
     *out = (struct st_change){.is = ST_CHANGE_UNKNOWN, .fs.size = ST_UNKNOWN};
     object->parent = object->object = target->parent = target->object = -1;
     object->path_len = target->path_len = 0;
-    object->foreign = target->foreign = false;
+    object->foreign = target->foreign = object->there = target->there = false;
     switch (request->what->kind) {
     case ST_MUT_OPEN: find_open(&f); break;
     case ST_MUT_CREATE:

@@ -28,6 +28,7 @@ libsensors_a_SOURCES = \
 	%D%/raw_reply.c %D%/raw_reply.h \
 	%D%/request.c %D%/request.h \
 	%D%/resolve.c %D%/resolve.h \
+	%D%/resolved.c \
 	%D%/runtime_copy.c %D%/runtime_copy.h \
 	%D%/sock_end.c %D%/sock_end.h \
 	%D%/sock_find.c %D%/sock_find.h \

@@ -16,12 +16,18 @@ uint64_t st_mount_of(int fd)
     return sx.stx_mnt_id;
 }
 
-static bool is_remembered(const struct st_own_mounts *own, uint64_t id)
+bool st_mount_remembered(const struct st_own_mounts *list, uint64_t id)
 {
-    for (size_t i = 0; own && i < ST_OWN_MOUNTS; i++)
-        if (own->ids[i] == id)
+    for (size_t i = 0; list && id && i < ST_OWN_MOUNTS; i++)
+        if (list->ids[i] == id)
             return true;
     return false;
+}
+
+void st_mount_remember(struct st_own_mounts *list, uint64_t id)
+{
+    if (list && id)
+        list->ids[list->next++ % ST_OWN_MOUNTS] = id;
 }
 
 bool st_own_mount(struct st_own_mounts *own, pid_t tid, int fd)
@@ -31,15 +37,14 @@ bool st_own_mount(struct st_own_mounts *own, pid_t tid, int fd)
 
     if (here == 0)
         return false;
-    if (is_remembered(own, here))
+    if (st_mount_remembered(own, here))
         return true;
     if (st_mounts_read(tid, &mounts, NULL) < 0)
         return false;
     for (size_t i = 0; i < mounts.n; i++) {
         if ((uint64_t)mounts.list[i].id != here)
             continue;
-        if (own)
-            own->ids[own->next++ % ST_OWN_MOUNTS] = here;
+        st_mount_remember(own, here);
         return true;
     }
     return false;

@@ -184,6 +184,18 @@ static void find_origin(struct st_process_room *r, struct st_tree *tree, pid_t t
         st_tree_set_origin(tree, top, r->ancestry + n, p->n_ancestry - n);
 }
 
+/* The same of who was started from outside itself. */
+static void find_own_origin(struct st_process_room *r, struct st_tree *tree, pid_t parent)
+{
+    const struct st_process *p = &r->facts.process;
+    struct st_tree_facts own;
+    bool top = tree && st_tree_find(tree, r->facts.leader, &own) && own.parent == 0 && !own.placed;
+
+    read_ancestry(r, parent);
+    if (top && !p->incomplete && p->n_ancestry > 0 && p->n_ancestry < ST_ANCESTORS)
+        st_tree_set_origin(tree, r->facts.leader, r->ancestry, p->n_ancestry);
+}
+
 /* The kernel's chain leads past those that have ended, to who took their children over: the book's does not,
  * and costs nothing. */
 static void recall_ancestry(struct st_process_room *r, struct st_tree *tree, pid_t parent)
@@ -199,7 +211,7 @@ static void recall_ancestry(struct st_process_room *r, struct st_tree *tree, pid
     p->n_ancestry = n;
     p->incomplete |= cut && n < ST_ANCESTORS;
     if (n == 0)
-        read_ancestry(r, parent);
+        find_own_origin(r, tree, parent);
     else if (!cut && st_tree_find(tree, known[n - 1].pid, &top) && top.parent == 0 && !top.placed)
         find_origin(r, tree, top.pid);
 }

@@ -32,6 +32,7 @@ struct store {
 
 struct st_process_cache {
     const struct st_membership *members;
+    int64_t told_ns;     /* executions before that were told of; 0: nobody tells */
     struct store *store; /* NULL: nothing was asked since the last time that it was emptied */
 };
 
@@ -88,25 +89,30 @@ void st_process_cache_forget(struct st_process_cache *c, pid_t pid)
             all[i].tid = 0;
 }
 
+void st_process_cache_told(struct st_process_cache *c, int64_t moment_ns)
+{
+    c->told_ns = moment_ns;
+}
+
 /* Also an execution that nobody has told us of. */
-static bool runs_the_same(struct entry *e, int64_t now_ns)
+static bool runs_the_same(const struct st_process_cache *c, struct entry *e, int64_t now_ns)
 {
     struct st_str exe = e->facts.process.exe;
     char now[4096];
     ssize_t n;
 
-    if (now_ns - e->looked_ns < LOOKED_FOR_NS)
+    if (now_ns == c->told_ns || now_ns - e->looked_ns < LOOKED_FOR_NS)
         return true;
     e->looked_ns = now_ns;
     n = readlinkat(e->dir, "exe", now, sizeof(now));
     return n >= 0 && (size_t)n == exe.len && memcmp(now, exe.p, exe.len) == 0;
 }
 
-static bool is_good(struct entry *e, int64_t owner, int64_t now_ns)
+static bool is_good(const struct st_process_cache *c, struct entry *e, int64_t owner, int64_t now_ns)
 {
     if (owner != ST_UNKNOWN && e->owner != ST_UNKNOWN && e->owner != owner)
         return false;
-    return now_ns - e->read_ns < GOOD_FOR_NS && runs_the_same(e, now_ns);
+    return now_ns - e->read_ns < GOOD_FOR_NS && runs_the_same(c, e, now_ns);
 }
 
 static struct entry *find(struct st_process_cache *c, pid_t tid)
@@ -149,7 +155,7 @@ const struct st_process_facts *st_process_cached(struct st_process_cache *c, pid
     st_auto_fd dir = -1;
     char path[32];
 
-    if (e && is_good(e, owner, now_ns)) {
+    if (e && is_good(c, e, owner, now_ns)) {
         if (owner != ST_UNKNOWN)
             e->owner = owner;
         return &e->facts;
@@ -175,6 +181,13 @@ bool st_process_cache_knew(struct st_process_cache *c, pid_t tid, int64_t moment
     const struct entry *e = find(c, tid);
 
     return e && e->read_ns < moment_ns;
+}
+
+int st_process_cache_folder(struct st_process_cache *c, pid_t tid)
+{
+    const struct entry *e = find(c, tid);
+
+    return e ? e->dir : -1;
 }
 
 int st_process_cache_registers(struct st_process_cache *c, pid_t tid)

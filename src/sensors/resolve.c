@@ -7,11 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 #define LINKS_MAX 40 /* as the kernel's */
 #define PROC_ROOT_INO 1
-#define DELETED " (deleted)"
+#define START_MAX 24 /* of "fd/N" */
 
 struct walk {
     const struct st_resolver *who;
@@ -34,26 +35,21 @@ static void move_to(struct walk *w, int fd)
     w->at = fd;
 }
 
-static int open_of(pid_t tid, const char *what)
+static int kept_task(const struct walk *w)
 {
-    char path[64];
-    int fd;
-
-    snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, what);
-    fd = open(path, O_PATH | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
+    return w->who->kept ? w->who->kept->task : -1;
 }
 
-static int open_fd_of(pid_t tid, int number)
+static int open_of(const struct walk *w, const char *what)
 {
-    char what[24];
-    int fd;
+    int fd = kept_task(w) < 0 ? -1 : openat(kept_task(w), what, O_PATH | O_CLOEXEC);
+    char path[64];
 
-    if (number < 0)
-        return -EBADF;
-    snprintf(what, sizeof(what), "fd/%d", number);
-    fd = open_of(tid, what);
-    return fd == -ENOENT ? -EBADF : fd;
+    if (fd < 0) {
+        snprintf(path, sizeof(path), "/proc/%d/%s", (int)w->who->tid, what);
+        fd = open(path, O_PATH | O_CLOEXEC);
+    }
+    return fd < 0 ? -errno : fd;
 }
 
 /* ---- where things are ---- */
@@ -71,6 +67,11 @@ static bool is_on_proc(int fd)
     struct statfs fs;
 
     return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+static struct st_own_mounts *own_of(const struct walk *w)
+{
+    return w->who->kept ? &w->who->kept->own : NULL;
 }
 
 /* Pipes, sockets, memory and files without a name are of nobody's mounts. */
@@ -97,7 +98,7 @@ static int put_before(struct walk *w, const char *text, size_t len)
 
 static int to_root(struct walk *w)
 {
-    int fd = open_of(w->who->tid, "root");
+    int fd = open_of(w, "root");
 
     if (fd < 0)
         return fd;
@@ -113,7 +114,7 @@ static int follow_magic(struct walk *w, const char *name)
 
     if (fd < 0 || fstat(fd, &sb) < 0)
         return -errno;
-    if (has_place(&sb) && !st_own_mount(w->who->own, w->who->tid, fd))
+    if (has_place(&sb) && !st_own_mount(own_of(w), w->who->tid, fd))
         return -EXDEV;
     move_to(w, st_steal_fd(&fd));
     return 0;
@@ -202,7 +203,7 @@ static int step_up(struct walk *w)
 {
     int fd;
 
-    if (w->root < 0 && (w->root = open_of(w->who->tid, "root")) < 0)
+    if (w->root < 0 && (w->root = open_of(w, "root")) < 0)
         return w->root;
     if (same_place(w->at, w->root))
         return 0;
@@ -248,18 +249,32 @@ static bool goes_up(const char *path, size_t len)
     return false;
 }
 
+/* Which part of what is left leads to the last component: from first, without slashes before it, to end. */
+static void find_way(const struct walk *w, size_t *first, size_t *end)
+{
+    *first = strspn(w->left, "/");
+    *end = w->len;
+    while (*end > *first && w->left[*end - 1] == '/')
+        --*end;
+    while (*end > *first && w->left[*end - 1] != '/')
+        --*end;
+}
+
+static void cut_off(struct walk *w, size_t n)
+{
+    w->len -= n;
+    memmove(w->left, w->left + n, w->len + 1);
+}
+
 /* The way to the last component in one step, where no link and no `..` is on it; else nothing is done. */
 static void leap(struct walk *w)
 {
     struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
                            .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-    size_t first = strspn(w->left, "/"), end = w->len;
+    size_t first, end;
     int fd;
 
-    while (end > first && w->left[end - 1] == '/')
-        end--;
-    while (end > first && w->left[end - 1] != '/')
-        end--;
+    find_way(w, &first, &end);
     if (end == first || goes_up(w->left, end))
         return;
     w->left[end - 1] = '\0';
@@ -268,17 +283,62 @@ static void leap(struct walk *w)
     if (fd < 0)
         return;
     move_to(w, fd);
-    w->len -= end;
-    memmove(w->left, w->left + end, w->len + 1);
+    cut_off(w, end);
+}
+
+/* Where the task begins and the way to the last component, in one step: where the way is one name, which must
+ * be no link. What comes before it is the kernel's own link to where the task is at this moment. */
+static bool leap_from(struct walk *w, const char *start)
+{
+    char what[START_MAX + 1 + NAME_MAX + 1], *p = what;
+    size_t first, end, len;
+    int fd;
+
+    find_way(w, &first, &end);
+    if (kept_task(w) < 0 || end == first)
+        return false;
+    len = end - 1 - first;
+    if (len > NAME_MAX || memchr(w->left + first, '/', len) || goes_up(w->left + first, len))
+        return false;
+    p = stpcpy(p, start);
+    *p++ = '/';
+    memcpy(p, w->left + first, len);
+    p[len] = '\0';
+    fd = openat(kept_task(w), what, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    w->at = fd;
+    cut_off(w, end);
+    return true;
 }
 
 /* ---- ends ---- */
+
+/* A look at an entry, or with an empty name at the fd itself. It opens nothing. */
+static int look(int at, const char *name, struct st_resolved *out)
+{
+    int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (name[0] ? 0 : AT_EMPTY_PATH);
+    struct statx sx;
+
+    if (statx(at, name, flags, STATX_BASIC_STATS | STATX_MNT_ID, &sx) < 0)
+        return -errno;
+    out->there = true;
+    out->sb = (struct stat){.st_dev = makedev(sx.stx_dev_major, sx.stx_dev_minor),
+                            .st_ino = sx.stx_ino,
+                            .st_mode = sx.stx_mode,
+                            .st_nlink = sx.stx_nlink,
+                            .st_size = (off_t)sx.stx_size};
+    out->mount = sx.stx_mask & STATX_MNT_ID ? sx.stx_mnt_id : 0;
+    out->is_mount =
+        !(sx.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) || (sx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+    return 0;
+}
 
 /* The object is where we are. */
 static int end_here(struct walk *w, struct st_resolved *out)
 {
     out->object = st_steal_fd(&w->at);
-    return fstat(out->object, &out->sb) < 0 ? -errno : 0;
+    return look(out->object, "", out);
 }
 
 /* The object is what the fd is open on. */
@@ -286,27 +346,28 @@ static int end_at_fd(struct walk *w, struct st_resolved *out)
 {
     int rc = end_here(w, out);
 
-    out->foreign = rc == 0 && has_place(&out->sb) && !st_own_mount(w->who->own, w->who->tid, out->object);
+    out->foreign = rc == 0 && has_place(&out->sb) && !st_own_mount(own_of(w), w->who->tid, out->object);
     return rc;
 }
 
 /* 1: the last component has been dealt with; 0: it was a link, and the walk goes on. */
 static int end_at(struct walk *w, const char *name, bool slash, struct st_resolved *out)
 {
-    st_auto_fd fd = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    struct stat sb = {0};
+    st_auto_fd fd = w->flags & ST_RESOLVE_LOOK ? -1 : openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     int rc;
 
-    if (fd < 0 && errno != ENOENT)
-        return -errno;
-    if (fd >= 0 && fstat(fd, &sb) < 0)
-        return -errno;
-    if (fd >= 0 && S_ISLNK(sb.st_mode) && !(w->flags & ST_RESOLVE_ENTRY) &&
+    if (w->flags & ST_RESOLVE_LOOK)
+        rc = look(w->at, name, out);
+    else
+        rc = fd < 0 ? -errno : look(fd, "", out);
+    if (rc < 0 && (rc != -ENOENT || fd >= 0))
+        return rc;
+    if (rc == 0 && S_ISLNK(out->sb.st_mode) && !(w->flags & ST_RESOLVE_ENTRY) &&
         ((w->flags & ST_RESOLVE_FOLLOW) || slash)) {
+        out->there = false;
         rc = follow(w, name);
         return rc < 0 ? rc : 0;
     }
-    out->sb = sb;
     out->object = st_steal_fd(&fd);
     out->parent = st_steal_fd(&w->at);
     memcpy(out->name, name, strlen(name) + 1);
@@ -346,98 +407,66 @@ static int walk(struct walk *w, struct st_resolved *out)
     }
 }
 
-/* ---- the path ---- */
-
-/* /proc/OURS/… becomes what the container calls it. */
-static size_t as_container_sees(const struct walk *w, char *path, size_t len)
-{
-    char ours[32], theirs[32];
-    int n = snprintf(ours, sizeof(ours), "/proc/%d", (int)w->who->leader);
-    int m = snprintf(theirs, sizeof(theirs), "/proc/%d", (int)w->who->container_pid);
-    size_t from = (size_t)n, to = (size_t)m;
-
-    if (!w->own_proc || !w->who->container_pid || len < from || memcmp(path, ours, from) != 0 || to > from ||
-        (len > from && path[from] != '/'))
-        return len;
-    memmove(path + to, path + from, len - from);
-    memcpy(path, theirs, to);
-    return len - (from - to);
-}
-
-/* Removed meanwhile, never linked, or of memory only: the kernel says so behind the path. A name may end in
- * the same words: only where no link is left do they count. */
-static bool is_nameless(int fd, const char *path, size_t len)
-{
-    struct stat sb;
-
-    return len > strlen(DELETED) && memcmp(path + len - strlen(DELETED), DELETED, strlen(DELETED)) == 0 &&
-           (fstat(fd, &sb) < 0 || sb.st_nlink == 0);
-}
-
-static void find_path(const struct walk *w, struct st_resolved *out)
-{
-    int fd = out->parent >= 0 ? out->parent : out->object;
-    size_t tail = out->parent >= 0 ? strlen(out->name) : 0;
-    char link[32];
-    ssize_t n;
-
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    n = readlink(link, out->path, PATH_MAX);
-    if (n <= 0 || n == PATH_MAX || out->path[0] != '/' || is_nameless(fd, out->path, (size_t)n))
-        return;
-    out->path_len = as_container_sees(w, out->path, (size_t)n);
-    if (tail == 0)
-        return;
-    if (out->path_len > 1)
-        out->path[out->path_len++] = '/';
-    memcpy(out->path + out->path_len, out->name, tail);
-    out->path_len += tail;
-}
-
 /* ---- all of it ---- */
 
-static int begin(struct walk *w, int dirfd, const char *path)
+/* Where it begins, and where possible the way from there. */
+static int begin(struct walk *w, int dirfd)
 {
-    if (path && path[0] == '/')
-        return to_root(w);
-    w->at = dirfd == AT_FDCWD ? open_of(w->who->tid, "cwd") : open_fd_of(w->who->tid, dirfd);
-    return w->at < 0 ? w->at : 0;
+    char number[START_MAX] = "cwd";
+    const char *start = w->left[0] == '/' ? "root" : number;
+
+    if (start == number && dirfd != AT_FDCWD && dirfd < 0)
+        return -EBADF;
+    if (start == number && dirfd != AT_FDCWD)
+        snprintf(number, sizeof(number), "fd/%d", dirfd);
+    if (leap_from(w, start))
+        return 0;
+    w->at = open_of(w, start);
+    if (w->at == -ENOENT && start == number && dirfd != AT_FDCWD)
+        w->at = -EBADF;
+    if (w->at < 0)
+        return w->at;
+    leap(w);
+    return 0;
+}
+
+/* All but the room for names, which is large. */
+static void clear(struct st_resolved *r)
+{
+    r->parent = r->object = -1;
+    r->path_len = 0;
+    r->there = r->dot = r->slash = r->foreign = r->own_proc = r->is_mount = false;
+    r->mount = r->parent_mount = 0;
+    r->name[0] = '\0';
 }
 
 int st_resolve(const struct st_resolver *who, int dirfd, const char *path, unsigned flags,
                struct st_resolved *out)
 {
-    __attribute__((cleanup(end_walk))) struct walk w = {.who = who, .flags = flags, .root = -1, .at = -1};
-    size_t len = path ? strlen(path) : 0;
+    __attribute__((cleanup(end_walk))) struct walk w; /* too large to be cleared for nothing */
     int rc;
 
-    out->parent = out->object = -1;
-    out->path_len = 0;
-    out->dot = out->slash = out->foreign = false;
-    out->name[0] = '\0';
-    if (len >= PATH_MAX)
+    w.who = who;
+    w.flags = flags;
+    w.links = 0;
+    w.root = w.at = -1;
+    w.own_proc = false;
+    w.len = path ? strlen(path) : 0;
+    clear(out);
+    if (w.len >= PATH_MAX)
         return -ENAMETOOLONG;
-    if (path && len == 0 && !(flags & ST_RESOLVE_EMPTY))
+    if (path && w.len == 0 && !(flags & ST_RESOLVE_EMPTY))
         return -ENOENT;
-    rc = begin(&w, dirfd, path);
-    if (rc < 0)
-        return rc;
-    if (path)
-        memcpy(w.left, path, len + 1);
-    w.len = len;
-    leap(&w);
-    rc = len == 0 ? end_at_fd(&w, out) : walk(&w, out);
+    memcpy(w.left, path ? path : "", w.len + 1);
+    rc = begin(&w, dirfd);
+    if (rc == 0)
+        rc = path && path[0] ? walk(&w, out) : end_at_fd(&w, out);
     if (rc < 0) {
         st_resolved_close(out);
         return rc;
     }
-    if (!out->foreign)
-        find_path(&w, out);
+    out->own_proc = w.own_proc;
+    if (!(flags & ST_RESOLVE_LOOK))
+        st_resolved_find_path(who, out);
     return 0;
-}
-
-void st_resolved_close(struct st_resolved *r)
-{
-    st_close(&r->parent);
-    st_close(&r->object);
 }

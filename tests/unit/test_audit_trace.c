@@ -82,6 +82,40 @@ static void records_are_numbered_and_linked(void **state)
     st_trace_close(t);
 }
 
+/* What a listener is told of a line is what the line says. */
+static void compare_told(void *ctx, const struct st_trace_told *told)
+{
+    st_auto_json doc = NULL;
+    const struct st_json_node *verdict;
+    struct st_error err;
+    int *n = ctx;
+
+    assert_int_equal(st_json_parse(told->line.p, told->line.len - 1, ST_JSON_DEFAULT_LIMITS, &doc, &err), 0);
+    verdict = st_json_get(st_json_root(doc), "verdict");
+    assert_int_equal(told->line.p[told->line.len - 1], '\n');
+    assert_int_equal(int_of(doc, "seq"), told->seq);
+    assert_string_equal(str_of(doc, "event_type"), st_event_type_name(told->type));
+    assert_string_equal(st_json_str(st_json_get(verdict, "result"), NULL), st_result_name(told->result));
+    assert_string_equal(st_json_str(st_json_get(verdict, "severity"), NULL),
+                        st_severity_name(told->severity));
+    ++*n;
+}
+
+static void who_listens_is_told_what_each_line_says_of_itself(void **state)
+{
+    struct place *p = *state;
+    struct st_trace *t = open_trace(p, true, 8192);
+    struct st_error err;
+    int n = 0;
+
+    st_trace_listen(t, compare_told, &n);
+    append_samples(t, 300);
+    assert_int_equal(st_trace_checkpoint(t, true, &err), 0);
+    assert_int_equal(n, st_trace_seq(t));
+    assert_true(n > 301); /* it was rotated on the way */
+    st_trace_close(t);
+}
+
 static void a_trace_goes_on_after_a_clean_end(void **state)
 {
     struct place *p = *state;
@@ -353,6 +387,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(records_are_numbered_and_linked),
         cmocka_unit_test(untouched_traces_of_any_length_and_number_of_runs_stand),
+        T(who_listens_is_told_what_each_line_says_of_itself),
         T(a_trace_goes_on_after_a_clean_end),
         T(a_torn_end_is_declared_and_no_byte_of_it_changes),
         T(a_full_batch_is_written_in_whole_blocks_and_what_was_cut_is_the_next_ones_beginning),

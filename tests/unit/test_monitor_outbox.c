@@ -2,7 +2,6 @@
  * counted. */
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "monitor/news.h"
 #include "monitor/outbox.h"
 #include "monitor/ring.h"
 #include "unit.h"
@@ -246,29 +245,6 @@ static void the_ring_forgets_what_is_before_a_gap_or_too_large(void **state)
     st_ring_free(&ring);
 }
 
-static void a_record_tells_its_seq_type_and_verdict(void **state)
-{
-    static const char line[] =
-        "{\"agent_id\":\"a\",\"event_id\":\"evt_01M7HFSV6G9XQ39DA69259VCB8\",\"event_type\":\"syscall\","
-        "\"evidence_tier\":\"kernel\",\"payload\":{\"blocked\":true,\"name\":\"x\\\",\\\"seq\\\":9\"},"
-        "\"prev_hash\":null,\"record_hash\":"
-        "\"sha256:cdf567d72819f27eb0d4fea61509f7c2c6839e74fb96afed01fd0c1842aa7eea\","
-        "\"schema_version\":\"1.0\",\"seq\":41,\"trace_id\":\"t\",\"verdict\":{\"action\":\"denied\","
-        "\"policy_rule\":null,\"policy_sha256\":null,\"reason\":null,\"result\":\"anomaly\","
-        "\"severity\":\"low\"},\"wall_time\":\"2026-11-16T06:13:08.409200Z\"}\n";
-    st_auto_buf scratch = ST_BUF_INIT;
-    struct st_ring_entry e;
-
-    (void)state;
-    assert_true(st_news_read(st_str(line), &scratch, &e));
-    assert_int_equal(e.seq, 41);
-    assert_int_equal(e.type, ST_EV_SYSCALL);
-    assert_int_equal(e.result, ST_ANOMALY);
-    assert_int_equal(e.len, sizeof(line) - 1);
-    assert_false(st_news_read(st_str("{\"seq\":1}\n"), &scratch, &e));
-    assert_false(st_news_read((struct st_str){.p = "", .len = 0}, &scratch, &e));
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -280,7 +256,6 @@ int main(void)
         cmocka_unit_test(a_reader_who_is_gone_is_an_error_and_no_signal),
         cmocka_unit_test(the_ring_keeps_the_last_without_a_gap),
         cmocka_unit_test(the_ring_forgets_what_is_before_a_gap_or_too_large),
-        cmocka_unit_test(a_record_tells_its_seq_type_and_verdict),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

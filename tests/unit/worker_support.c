@@ -48,11 +48,11 @@ static void on_kill(void *ctx, const struct st_violation *why)
     f->killed++;
 }
 
-static void on_recorded(void *ctx, struct st_str line)
+static void on_recorded(void *ctx, const struct st_trace_told *told)
 {
     struct worker_fixture *f = ctx;
 
-    st_news_tell(&f->worker.news, line.p, line.len);
+    st_news_tell(&f->worker.news, told);
 }
 
 static void on_trace_failure(void *ctx, const struct st_error *err)
@@ -157,7 +157,6 @@ void worker_fixture_close(struct worker_fixture *f)
     st_trace_close(w->pipeline.trace);
     st_control_end(&w->control);
     st_ring_free(&w->news.ring);
-    st_buf_free(&w->news.scratch);
     st_buf_free(&f->client.in);
     st_outbox_free(&f->client.out);
     close(w->loop.epfd);
