@@ -3,23 +3,32 @@
 
 #include "base/cleanup.h"
 #include "base/mem.h"
+#include "desk/feed.h"
 
 #include <stdlib.h>
 
 struct st_places {
-    struct st_db *db;
+    struct st_feed *feed;
     sqlite3_stmt *add;
     struct st_place *list;
     size_t n, room;
 };
 
+static void column(const void *rows, size_t i, int at, sqlite3_context *out)
+{
+    const struct st_place *p = (const struct st_place *)rows + i;
+    const int64_t columns[] = {p->text, p->ts, p->event, p->class};
+
+    sqlite3_result_int64(out, columns[at]);
+}
+
 int st_places_new(struct st_db *db, struct st_places **out, struct st_error *err)
 {
     st_auto_places p = st_xcalloc(1, sizeof(*p));
 
-    p->db = db;
     /* One event may have the same text as its subject and as its command. */
-    if (st_db_prepare(db, "INSERT OR IGNORE INTO text_at VALUES(?1, ?2, ?3, ?4)", &p->add, err) < 0)
+    if (st_feed_new(db, "new_place", 4, column, &p->feed, err) < 0 ||
+        st_db_prepare(db, "INSERT OR IGNORE INTO text_at SELECT * FROM new_place", &p->add, err) < 0)
         return -err->errnum;
     *out = st_steal_ptr(&p);
     return 0;
@@ -62,18 +71,12 @@ static int in_order(const void *a, const void *b)
 
 int st_places_flush(struct st_places *p, struct st_error *err)
 {
-    int rc = 0;
+    int rc;
 
     if (!p->n)
         return 0;
     qsort(p->list, p->n, sizeof(*p->list), in_order);
-    for (size_t i = 0; i < p->n && rc == 0; i++) {
-        sqlite3_bind_int64(p->add, 1, p->list[i].text);
-        sqlite3_bind_int64(p->add, 2, p->list[i].ts);
-        sqlite3_bind_int64(p->add, 3, p->list[i].event);
-        sqlite3_bind_int64(p->add, 4, p->list[i].class);
-        rc = st_db_run(p->db, p->add, err);
-    }
+    rc = st_feed_run(p->feed, p->list, p->n, p->add, err);
     p->n = 0;
     return rc;
 }
