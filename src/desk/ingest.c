@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* So many events, and it is committed: a batch has to fit into the log without the log growing for ever. */
-#define BATCH 100000
+#define BATCH 200000
 
 struct st_ingest {
     struct st_db *db;

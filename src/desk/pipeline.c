@@ -166,6 +166,7 @@ int st_pipeline_add(struct st_pipeline *p, int64_t trace, bool broken, const str
     e = &c->events[c->n++];
     *e = (struct st_event_row){.seq = f->seq, .broken = broken};
     st_extract(f, &c->text, &e->x);
+    st_rows_prepare(p->rows, e);
     return 0;
 }
 

@@ -176,16 +176,24 @@ int st_rows_next_id(struct st_rows *r, int64_t *out, struct st_error *err)
     return 0;
 }
 
-static int number_text(struct st_rows *r, struct st_str text, bool about, const struct st_event_row *e,
-                       int64_t *id, struct st_error *err)
+void st_rows_prepare(const struct st_rows *r, struct st_event_row *e)
+{
+    e->subject_hash = st_words_hash(r->words, e->x.subject);
+    e->command_hash = st_words_hash(r->words, e->x.command);
+}
+
+static int number_text(struct st_rows *r, const struct st_event_row *e, bool about, int64_t *id,
+                       struct st_error *err)
 {
     struct st_place place = {.ts = e->x.ts, .event = e->id, .class = e->class};
+    struct st_str text = about ? e->x.subject : e->x.command;
+    uint64_t hash = about ? e->subject_hash : e->command_hash;
     int rc;
 
     *id = 0;
     if (!text.p || !text.len)
         return 0;
-    rc = st_words_id(r->words, text, about, about && e->x.blocked, id, err);
+    rc = st_words_id(r->words, text, hash, about, about && e->x.blocked, id, err);
     if (rc < 0)
         return rc;
     place.text = *id;
@@ -205,8 +213,7 @@ int st_rows_add(struct st_rows *r, int64_t trace, struct st_event_row *events, s
         e->id = id++;
         e->trace = trace;
         if (st_counts_add(r->counts, trace, &e->x, &e->class, err) < 0 ||
-            number_text(r, e->x.subject, true, e, &e->subject, err) < 0 ||
-            number_text(r, e->x.command, false, e, &e->command, err) < 0)
+            number_text(r, e, true, &e->subject, err) < 0 || number_text(r, e, false, &e->command, err) < 0)
             return -err->errnum;
     }
     r->next_id = id;

@@ -18,8 +18,12 @@ struct st_event_row {
     struct st_extract x;
     uint64_t seq;
     bool broken;                                /* the chain, up to here */
+    uint64_t subject_hash, command_hash;        /* set by st_rows_prepare */
     int64_t id, trace, class, subject, command; /* set by st_rows_add; 0: none */
 };
+
+/* What can be known of an event without the database; by any thread. */
+void st_rows_prepare(const struct st_rows *r, struct st_event_row *e);
 
 /* A batch is begun by the first of these that finds none. */
 int st_rows_add(struct st_rows *r, int64_t trace, struct st_event_row *events, size_t n,
