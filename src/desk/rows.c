@@ -80,6 +80,7 @@ static void column(const void *rows, size_t i, int at, sqlite3_context *out)
 }
 
 #define COLUMNS 20
+#define AHEAD 4 /* events whose texts are fetched while one is written */
 
 int st_rows_new(struct st_db *db, struct st_rows **out, struct st_error *err)
 {
@@ -210,6 +211,10 @@ int st_rows_add(struct st_rows *r, int64_t trace, struct st_event_row *events, s
     for (size_t i = 0; i < n; i++) {
         struct st_event_row *e = &events[i];
 
+        if (i + AHEAD < n) {
+            st_words_expect(r->words, e[AHEAD].subject_hash);
+            st_words_expect(r->words, e[AHEAD].command_hash);
+        }
         e->id = id++;
         e->trace = trace;
         if (st_counts_add(r->counts, trace, &e->x, &e->class, err) < 0 ||
