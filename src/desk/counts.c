@@ -25,6 +25,7 @@ struct st_counts {
     struct st_db *db;
     struct st_hash_key key;
     struct st_table table;
+    struct entry *last; /* that was asked for: mostly it is the next one too */
     struct st_buf scratch;
     sqlite3_stmt *find, *make, *add;
 };
@@ -50,6 +51,7 @@ int st_counts_new(struct st_db *db, struct st_counts **out, struct st_error *err
 
 void st_counts_forget(struct st_counts *t)
 {
+    t->last = NULL;
     while (t->table.oldest) {
         struct st_table_link *link = t->table.oldest;
 
@@ -141,26 +143,38 @@ static struct entry *keep(struct st_counts *t, uint64_t hash, int64_t no, int64_
     return e;
 }
 
-int st_counts_add(struct st_counts *t, int64_t trace, const struct st_extract *x, int64_t *class,
-                  struct st_error *err)
+/* The entry of a class, which is made where it is new. NULL: failed. */
+static struct entry *look_up(struct st_counts *t, int64_t trace, const struct st_str parts[PARTS],
+                             bool blocked, struct st_error *err)
 {
-    const struct st_str parts[PARTS] = {x->analysis_id, x->kind, x->severity, x->result, x->action};
     struct entry *e;
     uint64_t hash;
+    int64_t no;
 
     st_buf_clear(&t->scratch);
     for (int i = 0; i < PARTS; i++)
         st_buf_add(&t->scratch, parts[i].p, parts[i].len);
-    hash = st_keyed_hash(&t->key, t->scratch.data, t->scratch.len) + (uint64_t)trace * 2 + x->blocked;
-    e = find(t, hash, trace, parts, x->blocked);
-    if (!e) {
-        int64_t no;
+    hash = st_keyed_hash(&t->key, t->scratch.data, t->scratch.len) + (uint64_t)trace * 2 + blocked;
+    e = find(t, hash, trace, parts, blocked);
+    if (e)
+        return e;
+    if ((t->table.n > ENTRIES_MAX && st_counts_flush(t, err) < 0) ||
+        number(t, trace, parts, blocked, &no, err) < 0)
+        return NULL;
+    return keep(t, hash, no, trace, parts, blocked);
+}
 
-        if ((t->table.n > ENTRIES_MAX && st_counts_flush(t, err) < 0) ||
-            number(t, trace, parts, x->blocked, &no, err) < 0)
-            return -err->errnum;
-        e = keep(t, hash, no, trace, parts, x->blocked);
-    }
+int st_counts_add(struct st_counts *t, int64_t trace, const struct st_extract *x, int64_t *class,
+                  struct st_error *err)
+{
+    const struct st_str parts[PARTS] = {x->analysis_id, x->kind, x->severity, x->result, x->action};
+    struct entry *e = t->last;
+
+    if (!e || !same(e, trace, parts, x->blocked))
+        e = look_up(t, trace, parts, x->blocked, err);
+    if (!e)
+        return -err->errnum;
+    t->last = e;
     e->n++;
     *class = e->no;
     return 0;

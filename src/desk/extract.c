@@ -27,47 +27,63 @@ enum member {
     MEMBERS
 };
 
-static const struct {
-    const char *key;
+/* Of a verdict. */
+enum part { ACTION, RULE, REASON, RESULT, SEVERITY, PARTS };
+
+struct key {
+    const char *text;
     size_t len;
-    enum member member;
-} keys[] = {
+    int member;
+};
+
 #define KEY(key, member)                                                                                     \
     {                                                                                                        \
         key, sizeof(key) - 1, member                                                                         \
     }
+
+static const struct key members[] = {
     KEY("argv", ARGV),     KEY("blocked", BLOCKED), KEY("comm", COMM),       KEY("dest_host", HOST),
     KEY("dest_ip", IP),    KEY("dest_port", PORT),  KEY("dst_host", HOST),   KEY("dst_ip", IP),
     KEY("dst_port", PORT), KEY("exe", EXE),         KEY("name", NAME),       KEY("op", OP),
     KEY("path", PATH),     KEY("pause_id", PAUSE),  KEY("process", PROCESS), KEY("sensor", SENSOR),
     KEY("src_host", HOST), KEY("src_ip", IP),       KEY("src_port", PORT),   KEY("target", TARGET),
-#undef KEY
 };
 
-#define N_KEYS (sizeof(keys) / sizeof(keys[0]))
+static const struct key parts[] = {
+    KEY("action", ACTION), KEY("policy_rule", RULE),  KEY("reason", REASON),
+    KEY("result", RESULT), KEY("severity", SEVERITY),
+};
 
-/* Both are in ascending order, so that one walk over both finds all. */
-static void find_members(struct st_scan_value object, enum st_scan_rules rules,
-                         struct st_scan_value found[MEMBERS])
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+/* Negative: text comes before key. */
+static inline int compare(struct st_str text, const struct key *key)
+{
+    size_t n = text.len < key->len ? text.len : key->len;
+    int order;
+
+    if (n && text.p[0] != key->text[0])
+        return (unsigned char)text.p[0] < (unsigned char)key->text[0] ? -1 : 1;
+    order = memcmp(text.p, key->text, n);
+    return order ? order : text.len > key->len ? 1 : text.len < key->len ? -1 : 0;
+}
+
+/* Keys and members are both in ascending order, so that one walk over both finds all. */
+static void find(struct st_scan_value object, enum st_scan_rules rules, const struct key *keys, size_t n,
+                 struct st_scan_value *found)
 {
     struct st_scan_members m;
     size_t at = 0;
 
+    if (object.type != ST_SCAN_OBJECT)
+        return;
     st_scan_members(&m, object, rules);
-    while (at < N_KEYS && st_scan_next(&m)) {
+    while (at < n && st_scan_next(&m)) {
         int order = -1;
 
-        while (m.key.plain && at < N_KEYS) {
-            size_t n = m.key.text.len < keys[at].len ? m.key.text.len : keys[at].len;
-
-            order = memcmp(m.key.text.p, keys[at].key, n);
-            if (order == 0)
-                order = m.key.text.len > keys[at].len ? 1 : m.key.text.len < keys[at].len ? -1 : 0;
-            if (order <= 0)
-                break;
+        while (m.key.plain && at < n && (order = compare(m.key.text, &keys[at])) > 0)
             at++;
-        }
-        if (order == 0 && at < N_KEYS)
+        if (order == 0 && at < n)
             found[keys[at++].member] = m.value;
     }
 }
@@ -78,68 +94,63 @@ static bool is_text(const struct st_scan_value *v)
 }
 
 /* Appends a string's value, at most so many bytes of it, whole characters. SQLite's text ends at a NUL for
- * some of its functions, so there is none. */
+ * some of its functions, so there is none. The room is there. */
 static void add_text(struct st_buf *b, struct st_scan_value v, size_t most)
 {
-    size_t start = b->len, n;
+    char *start = b->data + b->len;
+    size_t n = v.text.len;
 
-    st_buf_reserve(b, v.text.len);
-    n = st_scan_unescape(v, b->data + start);
+    if (v.plain)
+        memcpy(start, v.text.p, n);
+    else
+        n = st_scan_unescape(v, start);
     if (n > most)
-        for (n = most; n > 0 && ((unsigned char)b->data[start + n] & 0xc0) == 0x80;)
+        for (n = most; n > 0 && ((unsigned char)start[n] & 0xc0) == 0x80;)
             n--;
-    b->len = start + n;
-    b->data[b->len] = '\0';
-    for (char *p = b->data + start; (p = memchr(p, '\0', (size_t)(b->data + b->len - p)));)
+    b->len += n;
+    start[n] = '\0';
+    for (char *p = start; !v.plain && (p = memchr(p, '\0', (size_t)(start + n - p)));)
         *p = ' ';
 }
 
-/* Where in the room a text lies: it may move while it grows. */
-struct span {
-    size_t from, to;
-    bool there;
-};
-
-static struct span begin(const struct st_buf *b)
+/* A text that is put together at the end of the room. */
+static struct st_str begin(const struct st_buf *b)
 {
-    return (struct span){.from = b->len};
+    return (struct st_str){.p = b->data + b->len};
 }
 
-static void add_word(struct st_buf *b, struct span *s, const struct st_scan_value *v)
+static struct st_str end(struct st_buf *b, struct st_str text)
 {
-    size_t used = b->len - s->from;
+    text.len = (size_t)(b->data + b->len - text.p);
+    st_buf_addc(b, '\0');
+    return text;
+}
+
+/* One more word of it; it has none yet where p is NULL. */
+static void add_word(struct st_buf *b, struct st_str *text, const struct st_scan_value *v)
+{
+    struct st_str s = text->p ? *text : begin(b);
+    size_t used = (size_t)(b->data + b->len - s.p);
 
     if (v->type != ST_SCAN_STRING || used + 1 >= TEXT_MAX)
         return;
     if (used)
         st_buf_addc(b, ' ');
     add_text(b, *v, TEXT_MAX - used);
-    s->there = true;
+    *text = s;
 }
 
-static void end(struct st_buf *b, struct span *s)
+static struct st_str end_words(struct st_buf *b, struct st_str text)
 {
-    s->to = b->len;
-    st_buf_addc(b, '\0');
-}
-
-static struct st_str text_of(const struct st_buf *b, struct span s)
-{
-    return s.there ? (struct st_str){.p = b->data + s.from, .len = s.to - s.from} : (struct st_str){0};
-}
-
-/* Of what every record has. */
-static struct st_str sure(const struct st_buf *b, struct span s)
-{
-    return s.there ? text_of(b, s) : ST_STR_LIT("");
+    return text.p ? end(b, text) : text;
 }
 
 /* host:port, address:port; an address of IPv6 in brackets. */
-static struct span far_end(struct st_buf *b, const struct st_scan_value found[MEMBERS])
+static struct st_str far_end(struct st_buf *b, const struct st_scan_value found[MEMBERS])
 {
     const struct st_scan_value *who = is_text(&found[HOST]) ? &found[HOST] : &found[IP];
     bool brackets = who == &found[IP] && memchr(who->text.p, ':', who->text.len);
-    struct span s = begin(b);
+    struct st_str s = begin(b);
 
     st_buf_adds(b, brackets ? "[" : "");
     add_text(b, *who, TEXT_MAX);
@@ -148,120 +159,115 @@ static struct span far_end(struct st_buf *b, const struct st_scan_value found[ME
         st_buf_addc(b, ':');
         st_buf_add(b, found[PORT].text.p, found[PORT].text.len);
     }
-    s.there = true;
-    end(b, &s);
-    return s;
+    return end(b, s);
 }
 
 /* The first that it has is what it was about. */
-static struct span name_subject(struct st_buf *b, const struct st_scan_value found[MEMBERS])
+static struct st_str name_subject(struct st_buf *b, const struct st_scan_value found[MEMBERS])
 {
     static const enum member order[] = {PATH, NAME, PAUSE, SENSOR, OP};
-    struct span s = begin(b);
+    struct st_str s = {0};
 
     if (is_text(&found[HOST]) || is_text(&found[IP]))
         return far_end(b, found);
-    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]) && !s.there; i++)
+    for (size_t i = 0; i < COUNT(order) && !s.p; i++)
         if (is_text(&found[order[i]]))
             add_word(b, &s, &found[order[i]]);
-    end(b, &s);
-    return s;
+    return end_words(b, s);
 }
 
 /* All by which it can be found. Where that is no more than its name, the name itself. */
-static struct span search_subject(struct st_buf *b, const struct st_scan_value found[MEMBERS],
-                                  struct span name)
+static struct st_str search_subject(struct st_buf *b, const struct st_scan_value found[MEMBERS],
+                                    struct st_str name)
 {
     bool more = is_text(&found[TARGET]) || (is_text(&found[HOST]) && is_text(&found[IP]));
-    struct span s = begin(b);
+    struct st_str s = {0};
 
     if (!is_text(&found[PATH]) && !is_text(&found[HOST]) && !is_text(&found[IP]) && !is_text(&found[NAME]))
         return s;
     if (!more)
         return name;
-    st_buf_reserve(b, name.to - name.from); /* before the address of what is copied is taken */
-    st_buf_add(b, b->data + name.from, name.to - name.from);
-    s.there = true;
+    s = begin(b);
+    st_buf_add(b, name.p, name.len);
     add_word(b, &s, &found[TARGET]);
     if (is_text(&found[HOST]))
         add_word(b, &s, &found[IP]);
-    end(b, &s);
-    return s;
+    return end(b, s);
 }
 
 /* The program and its words. */
-static struct span search_command(struct st_buf *b, const struct st_scan_value own[MEMBERS],
-                                  const struct st_scan_value process[MEMBERS], enum st_scan_rules rules)
+static struct st_str search_command(struct st_buf *b, const struct st_scan_value own[MEMBERS],
+                                    const struct st_scan_value process[MEMBERS], enum st_scan_rules rules)
 {
     const struct st_scan_value *argv = own[ARGV].type == ST_SCAN_ARRAY ? &own[ARGV] : &process[ARGV];
     struct st_scan_members m;
-    struct span s = begin(b);
+    struct st_str s = {0};
 
     add_word(b, &s, is_text(&process[EXE]) ? &process[EXE] : &process[COMM]);
     st_scan_members(&m, *argv, rules);
     while (argv->type == ST_SCAN_ARRAY && st_scan_next(&m))
         add_word(b, &s, &m.value);
-    end(b, &s);
-    return s;
+    return end_words(b, s);
 }
 
-static struct st_str plain(struct st_scan_value v, const char *otherwise)
+/* A member of the record as text; p NULL where it has none. */
+static struct st_str copied(struct st_buf *b, struct st_scan_value v)
 {
-    return v.type == ST_SCAN_STRING && v.plain ? v.text : st_str(otherwise);
+    struct st_str s = begin(b);
+
+    if (v.type != ST_SCAN_STRING)
+        return (struct st_str){0};
+    add_text(b, v, TEXT_MAX);
+    return end(b, s);
 }
 
-/* A member of the record as text; where it is plain it stays where it is. */
-static struct span copied(struct st_buf *b, struct st_scan_value v)
+/* Of what every record has. */
+static struct st_str sure(struct st_buf *b, struct st_scan_value v, const char *otherwise)
 {
-    struct span s = begin(b);
-
-    if (v.type == ST_SCAN_STRING) {
-        add_text(b, v, TEXT_MAX);
-        s.there = true;
-        end(b, &s);
-    }
-    return s;
+    return v.type == ST_SCAN_STRING ? copied(b, v) : st_str(otherwise);
 }
 
-void st_extract(const struct st_frame *f, struct st_extract_room *room, struct st_extract *out)
+/* One word of a few. */
+static struct st_str plain(struct st_buf *b, struct st_scan_value v, const char *otherwise)
+{
+    return v.plain ? sure(b, v, otherwise) : st_str(otherwise);
+}
+
+/* Each byte of the line is taken at most for the name, for what is searched, and for the payload as it
+ * stands; what is put between words is less than the quotes that were around them. */
+size_t st_extract_most(const struct st_frame *f)
+{
+    return 4 * f->line.len + 64;
+}
+
+void st_extract(const struct st_frame *f, struct st_buf *room, struct st_extract *out)
 {
     const enum st_scan_rules rules = st_frame_rules(f);
-    struct st_scan_value own[MEMBERS], process[MEMBERS];
-    struct span name, subject, command, agent, event, kind, rule, reason;
-    struct st_buf *b = &room->text;
+    struct st_scan_value own[MEMBERS], process[MEMBERS], verdict[PARTS];
 
     for (int i = 0; i < MEMBERS; i++)
         own[i] = process[i] = (struct st_scan_value){.type = ST_SCAN_BAD};
-    st_buf_clear(b);
-    find_members(f->payload, rules, own);
-    if (own[PROCESS].type == ST_SCAN_OBJECT)
-        find_members(own[PROCESS], rules, process);
-    name = name_subject(b, own);
-    subject = search_subject(b, own, name);
-    command = search_command(b, own, process, rules);
-    agent = copied(b, f->agent_id);
-    event = copied(b, f->event_id);
-    kind = copied(b, f->event_type);
-    rule = copied(b, st_scan_get(f->verdict, "policy_rule", rules));
-    reason = copied(b, st_scan_get(f->verdict, "reason", rules));
-    *out = (struct st_extract){.analysis_id = sure(b, agent),
-                               .event_id = sure(b, event),
-                               .kind = sure(b, kind),
-                               .severity = plain(st_scan_get(f->verdict, "severity", rules), "none"),
-                               .result = plain(st_scan_get(f->verdict, "result", rules), "allow"),
-                               .action = plain(st_scan_get(f->verdict, "action", rules), "none"),
-                               .rule = text_of(b, rule),
-                               .reason = text_of(b, reason),
-                               .path_or_addr = text_of(b, name),
-                               .subject = text_of(b, subject),
-                               .command = text_of(b, command),
-                               .raw_detail = f->payload.text,
-                               .blocked = own[BLOCKED].type == ST_SCAN_TRUE};
+    for (int i = 0; i < PARTS; i++)
+        verdict[i] = (struct st_scan_value){.type = ST_SCAN_BAD};
+    st_buf_reserve(room, st_extract_most(f)); /* from here on nothing moves */
+    find(f->payload, rules, members, COUNT(members), own);
+    find(own[PROCESS], rules, members, COUNT(members), process);
+    find(f->verdict, rules, parts, COUNT(parts), verdict);
+    out->path_or_addr = name_subject(room, own);
+    out->subject = search_subject(room, own, out->path_or_addr);
+    out->command = search_command(room, own, process, rules);
+    out->analysis_id = sure(room, f->agent_id, "");
+    out->event_id = sure(room, f->event_id, "");
+    out->kind = sure(room, f->event_type, "");
+    out->severity = plain(room, verdict[SEVERITY], "none");
+    out->result = plain(room, verdict[RESULT], "allow");
+    out->action = plain(room, verdict[ACTION], "none");
+    out->rule = copied(room, verdict[RULE]);
+    out->reason = copied(room, verdict[REASON]);
+    out->raw_detail = begin(room);
+    st_buf_add(room, f->payload.text.p, f->payload.text.len);
+    out->raw_detail = end(room, out->raw_detail);
+    out->blocked = own[BLOCKED].type == ST_SCAN_TRUE;
     if (!f->wall_time.plain || !st_parse_rfc3339(f->wall_time.text.p, f->wall_time.text.len, &out->ts))
         out->ts = 0;
-}
-
-void st_extract_room_free(struct st_extract_room *room)
-{
-    st_buf_free(&room->text);
 }

@@ -19,11 +19,9 @@ struct st_extract {
     bool blocked;
 };
 
-/* Memory of an extract, used again for the next. */
-struct st_extract_room {
-    struct st_buf text;
-};
+/* The most room that the extract of a record takes. */
+size_t st_extract_most(const struct st_frame *f);
 
-/* Strings lie in the frame's line or in room until its next use. */
-void st_extract(const struct st_frame *f, struct st_extract_room *room, struct st_extract *out);
-void st_extract_room_free(struct st_extract_room *room);
+/* Strings lie behind what is in room, which grows where it has to; whoever keeps several extracts in one room
+ * reserves what they need first. Nothing of it points to the line. */
+void st_extract(const struct st_frame *f, struct st_buf *room, struct st_extract *out);

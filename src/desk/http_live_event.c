@@ -73,8 +73,7 @@ static char *lower_words(const struct st_extract *x)
 bool st_live_event_read(struct st_str container, struct st_str line, struct st_buf *scratch,
                         struct st_live_event *out)
 {
-    struct st_extract_room room = {0};
-    st_auto_buf json = ST_BUF_INIT;
+    st_auto_buf room = ST_BUF_INIT, json = ST_BUF_INIT;
     struct st_extract x;
     struct st_frame f;
     const char *why;
@@ -96,7 +95,6 @@ bool st_live_event_read(struct st_str container, struct st_str line, struct st_b
                                   .blocked = x.blocked,
                                   .ts = x.ts};
     out->json = st_steal_ptr(&json.data);
-    st_extract_room_free(&room);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "desk/pipeline.h"
 #include "desk/rows.h"
 #include "desk/source.h"
 #include "desk/trace_row.h"
@@ -12,11 +13,12 @@
 #include <string.h>
 
 /* So many events, and it is committed: a batch has to fit into the log without the log growing for ever. */
-#define BATCH 100000
+#define BATCH 200000
 
 struct st_ingest {
     struct st_db *db;
     struct st_rows *rows;
+    struct st_pipeline *pipeline;
     struct st_ingest_options o;
 };
 
@@ -26,7 +28,7 @@ struct pass {
     struct st_trace_row row;
     struct st_verifier *verifier;
     uint64_t issues_written; /* the first that is not in the database as it is */
-    uint64_t events;
+    uint64_t events, uncommitted;
     bool unfinished;
     bool moved;         /* the row's place is another than the database knows */
     struct st_buf last; /* the line that was read last */
@@ -43,6 +45,7 @@ int st_ingest_new(struct st_db *db, const struct st_ingest_options *o, struct st
     in->o = *o;
     if (st_rows_new(db, &in->rows, err) < 0)
         return -err->errnum;
+    in->pipeline = st_pipeline_new(in->rows);
     *out = st_steal_ptr(&in);
     return 0;
 }
@@ -51,6 +54,7 @@ void st_ingest_free(struct st_ingest *in)
 {
     if (!in)
         return;
+    st_pipeline_freep(&in->pipeline);
     st_rows_freep(&in->rows);
     free(in);
 }
@@ -71,8 +75,9 @@ static void on_record(void *ctx, const struct st_frame *f, const struct st_line 
     (void)line;
     if (p->rc < 0)
         return;
-    p->rc = st_rows_add(p->in->rows, p->row.no, broken, f, p->err);
+    p->rc = st_pipeline_add(p->in->pipeline, p->row.no, broken, f, p->err);
     p->events += p->rc == 0;
+    p->uncommitted += p->rc == 0;
 }
 
 /* What came since the doubt began is no part of the trace: its events go, and its issues. */
@@ -81,6 +86,8 @@ static void on_doubt(void *ctx, bool begins)
     struct pass *p = ctx;
     uint64_t issues = st_verifier_report(p->verifier)->n_issues;
 
+    if (p->rc == 0)
+        p->rc = st_pipeline_drain(p->in->pipeline, p->err);
     if (p->rc < 0)
         return;
     if (begins) {
@@ -170,12 +177,13 @@ static int commit(struct pass *p)
     st_verifier_save(p->verifier, &row->place);
     note_last(p);
     row->updated = st_now_wall_us();
-    if (st_rows_begin(rows, p->err) < 0 ||
+    if (st_pipeline_drain(p->in->pipeline, p->err) < 0 || st_rows_begin(rows, p->err) < 0 ||
         st_rows_issues(rows, row->no, &row->place.report, p->issues_written, p->err) < 0 ||
         st_trace_row_save(p->in->db, row, p->err) < 0 || st_rows_commit(rows, p->err) < 0)
         return -p->err->errnum;
     p->issues_written = row->place.report.n_issues;
     p->moved = false;
+    p->uncommitted = 0;
     return 0;
 }
 
@@ -192,7 +200,7 @@ static int read_file(struct pass *p, struct st_source *source)
         if (lines[n - 1].more)
             continue;
         keep_last(p, &lines[n - 1]);
-        if (st_rows_pending(p->in->rows) >= BATCH && commit(p) < 0)
+        if (p->uncommitted >= BATCH && commit(p) < 0)
             return -p->err->errnum;
     }
     return n;
@@ -261,6 +269,14 @@ static int pass_over(struct pass *p, int dirfd)
     return rc;
 }
 
+/* What was not committed is gone. */
+static void undo(struct pass *p)
+{
+    st_pipeline_rest(p->in->pipeline);
+    st_rows_rollback(p->in->rows);
+    p->uncommitted = 0;
+}
+
 /* Another file is there by this name, or less of it. What was known of the first is its note's. */
 static int begin_again(struct pass *p)
 {
@@ -275,7 +291,7 @@ static int begin_again(struct pass *p)
                         row->place.link.head[0] ? row->place.link.head : "of no hash");
     free(row->note);
     row->note = note;
-    st_rows_rollback(p->in->rows);
+    undo(p);
     if (st_rows_begin(p->in->rows, p->err) < 0 || st_rows_drop(p->in->rows, row->no, 0, p->err) < 0)
         return -p->err->errnum;
     st_trace_row_begin_again(row);
@@ -305,7 +321,8 @@ int st_ingest_trace(struct st_ingest *in, int dirfd, const char *name, uint64_t 
     if (rc >= 0)
         rc = run_pass(&p, dirfd);
     if (rc < 0)
-        st_rows_rollback(in->rows);
+        undo(&p);
+    st_pipeline_rest(in->pipeline);
     *events = rc < 0 ? 0 : p.events;
     st_verifier_freep(&p.verifier);
     st_trace_row_free(&p.row);

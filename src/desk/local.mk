@@ -3,9 +3,11 @@ noinst_LIBRARIES += libdesk.a
 libdesk_a_SOURCES = \
 	%D%/db.c %D%/db.h \
 	%D%/extract.c %D%/extract.h \
+	%D%/feed.c %D%/feed.h \
 	%D%/folder.c %D%/folder.h \
 	%D%/index.c %D%/index.h \
 	%D%/ingest.c %D%/ingest.h \
+	%D%/pipeline.c %D%/pipeline.h \
 	%D%/places.c %D%/places.h \
 	%D%/review.c %D%/review.h %D%/review_text.c \
 	%D%/review_admit.c %D%/review_admit.h \

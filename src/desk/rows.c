@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "desk/counts.h"
-#include "desk/extract.h"
+#include "desk/feed.h"
 #include "desk/places.h"
 #include "desk/words.h"
 
@@ -15,10 +15,9 @@ struct st_rows {
     struct st_words *words;
     struct st_counts *counts;
     struct st_places *places;
-    struct st_extract_room room;
+    struct st_feed *feed;
     sqlite3_stmt *add, *begin, *commit, *rollback, *drop, *drop_issues, *add_issue, *last_id;
     bool open;
-    unsigned pending;
     int64_t next_id; /* 0: not known */
 };
 
@@ -26,9 +25,8 @@ static const struct {
     size_t offset;
     const char *sql;
 } statements[] = {
-    {offsetof(struct st_rows, add), "INSERT INTO sandbox_audit_event VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                                    "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
-                                    " ?17, ?18, ?19, ?20)"},
+    /* Whatever fails is rolled back whole: FAIL spares SQLite from keeping what was before each statement. */
+    {offsetof(struct st_rows, add), "INSERT OR FAIL INTO sandbox_audit_event SELECT * FROM new_event"},
     {offsetof(struct st_rows, begin), "BEGIN IMMEDIATE"},
     {offsetof(struct st_rows, commit), "COMMIT"},
     {offsetof(struct st_rows, rollback), "ROLLBACK"},
@@ -45,13 +43,53 @@ static sqlite3_stmt **statement(struct st_rows *r, size_t i)
     return (sqlite3_stmt **)(void *)((char *)r + statements[i].offset);
 }
 
+static void numbered(sqlite3_context *out, int64_t id)
+{
+    if (id)
+        sqlite3_result_int64(out, id);
+}
+
+/* As sandbox_audit_event has them. */
+static void column(const void *rows, size_t i, int at, sqlite3_context *out)
+{
+    const struct st_event_row *e = (const struct st_event_row *)rows + i;
+    const struct st_extract *x = &e->x;
+
+    switch (at) {
+    case 0: sqlite3_result_int64(out, e->id); break;
+    case 1: st_result_str(out, x->analysis_id); break;
+    case 2: sqlite3_result_int64(out, x->ts); break;
+    case 3: st_result_str(out, x->kind); break;
+    case 4: st_result_str(out, x->path_or_addr); break;
+    case 5: st_result_str(out, x->severity); break;
+    case 6: sqlite3_result_int(out, x->result.len == 5 && memcmp(x->result.p, "allow", 5) == 0); break;
+    case 7: sqlite3_result_int(out, x->blocked); break;
+    case 8: st_result_str(out, x->raw_detail); break;
+    case 9: sqlite3_result_int64(out, e->trace); break;
+    case 10: sqlite3_result_int64(out, (int64_t)e->seq); break;
+    case 11: st_result_str(out, st_str(e->broken ? ST_CHAIN_BROKEN : ST_CHAIN_WHOLE)); break;
+    case 12: st_result_str(out, x->event_id); break;
+    case 13: st_result_str(out, x->result); break;
+    case 14: st_result_str(out, x->action); break;
+    case 15: st_result_str(out, x->rule); break;
+    case 16: st_result_str(out, x->reason); break;
+    case 17: numbered(out, e->subject); break;
+    case 18: numbered(out, e->command); break;
+    default: sqlite3_result_int64(out, e->class); break;
+    }
+}
+
+#define COLUMNS 20
+#define AHEAD 4 /* events whose texts are fetched while one is written */
+
 int st_rows_new(struct st_db *db, struct st_rows **out, struct st_error *err)
 {
     st_auto_rows r = st_xcalloc(1, sizeof(*r));
 
     r->db = db;
     if (st_words_new(db, &r->words, err) < 0 || st_counts_new(db, &r->counts, err) < 0 ||
-        st_places_new(db, &r->places, err) < 0)
+        st_places_new(db, &r->places, err) < 0 ||
+        st_feed_new(db, "new_event", COLUMNS, column, &r->feed, err) < 0)
         return -err->errnum;
     for (size_t i = 0; i < N_STATEMENTS; i++)
         if (st_db_prepare(db, statements[i].sql, statement(r, i), err) < 0)
@@ -71,7 +109,6 @@ void st_rows_free(struct st_rows *r)
     st_places_freep(&r->places);
     for (size_t i = 0; i < N_STATEMENTS; i++)
         st_stmt_freep(statement(r, i));
-    st_extract_room_free(&r->room);
     free(r);
 }
 
@@ -113,7 +150,6 @@ int st_rows_commit(struct st_rows *r, struct st_error *err)
         return rc;
     }
     r->open = false;
-    r->pending = 0;
     return 0;
 }
 
@@ -124,7 +160,6 @@ void st_rows_rollback(struct st_rows *r)
     st_counts_forget(r->counts);
     st_places_forget(r->places);
     r->open = false;
-    r->pending = 0;
     r->next_id = 0;
 }
 
@@ -142,66 +177,52 @@ int st_rows_next_id(struct st_rows *r, int64_t *out, struct st_error *err)
     return 0;
 }
 
-static void bind_event(struct st_rows *r, int64_t id, int64_t trace, bool broken, const struct st_frame *f,
-                       const struct st_extract *x)
+void st_rows_prepare(const struct st_rows *r, struct st_event_row *e)
 {
-    sqlite3_stmt *s = r->add;
-
-    sqlite3_bind_int64(s, 1, id);
-    st_bind_str(s, 2, x->analysis_id);
-    sqlite3_bind_int64(s, 3, x->ts);
-    st_bind_str(s, 4, x->kind);
-    st_bind_str(s, 5, x->path_or_addr);
-    st_bind_str(s, 6, x->severity);
-    sqlite3_bind_int(s, 7, x->result.len == 5 && memcmp(x->result.p, "allow", 5) == 0);
-    sqlite3_bind_int(s, 8, x->blocked);
-    st_bind_str(s, 9, x->raw_detail);
-    sqlite3_bind_int64(s, 10, trace);
-    sqlite3_bind_int64(s, 11, (int64_t)f->seq);
-    st_bind_str(s, 12, st_str(broken ? ST_CHAIN_BROKEN : ST_CHAIN_WHOLE));
-    st_bind_str(s, 13, x->event_id);
-    st_bind_str(s, 14, x->result);
-    st_bind_str(s, 15, x->action);
-    st_bind_str(s, 16, x->rule);
-    st_bind_str(s, 17, x->reason);
+    e->subject_hash = st_words_hash(r->words, e->x.subject);
+    e->command_hash = st_words_hash(r->words, e->x.command);
 }
 
-static int bind_words(struct st_rows *r, int at, struct st_str text, bool about, bool blocked,
-                      struct st_place *place, struct st_error *err)
+static int number_text(struct st_rows *r, const struct st_event_row *e, bool about, int64_t *id,
+                       struct st_error *err)
 {
+    struct st_place place = {.ts = e->x.ts, .event = e->id, .class = e->class};
+    struct st_str text = about ? e->x.subject : e->x.command;
+    uint64_t hash = about ? e->subject_hash : e->command_hash;
     int rc;
 
-    sqlite3_bind_null(r->add, at);
+    *id = 0;
     if (!text.p || !text.len)
         return 0;
-    rc = st_words_id(r->words, text, about, blocked, &place->text, err);
+    rc = st_words_id(r->words, text, hash, about, about && e->x.blocked, id, err);
     if (rc < 0)
         return rc;
-    sqlite3_bind_int64(r->add, at, place->text);
-    st_places_add(r->places, place);
+    place.text = *id;
+    st_places_add(r->places, &place);
     return 0;
 }
 
-int st_rows_add(struct st_rows *r, int64_t trace, bool broken, const struct st_frame *f, struct st_error *err)
+int st_rows_add(struct st_rows *r, int64_t trace, struct st_event_row *events, size_t n, struct st_error *err)
 {
-    struct st_extract x;
-    struct st_place place = {0};
+    int64_t id;
 
-    if (st_rows_begin(r, err) < 0 || st_rows_next_id(r, &place.event, err) < 0)
+    if (st_rows_begin(r, err) < 0 || st_rows_next_id(r, &id, err) < 0)
         return -err->errnum;
-    st_extract(f, &r->room, &x);
-    place.ts = x.ts;
-    bind_event(r, place.event, trace, broken, f, &x);
-    if (st_counts_add(r->counts, trace, &x, &place.class, err) < 0 ||
-        bind_words(r, 18, x.subject, true, x.blocked, &place, err) < 0 ||
-        bind_words(r, 19, x.command, false, false, &place, err) < 0)
-        return -err->errnum;
-    sqlite3_bind_int64(r->add, 20, place.class);
-    if (st_db_run(r->db, r->add, err) < 0)
-        return -err->errnum;
-    r->next_id++;
-    r->pending++;
-    return 0;
+    for (size_t i = 0; i < n; i++) {
+        struct st_event_row *e = &events[i];
+
+        if (i + AHEAD < n) {
+            st_words_expect(r->words, e[AHEAD].subject_hash);
+            st_words_expect(r->words, e[AHEAD].command_hash);
+        }
+        e->id = id++;
+        e->trace = trace;
+        if (st_counts_add(r->counts, trace, &e->x, &e->class, err) < 0 ||
+            number_text(r, e, true, &e->subject, err) < 0 || number_text(r, e, false, &e->command, err) < 0)
+            return -err->errnum;
+    }
+    r->next_id = id;
+    return st_feed_run(r->feed, events, n, r->add, err);
 }
 
 /* The counts of what goes are in the database before it goes: deleting takes them back there. */
@@ -240,9 +261,4 @@ int st_rows_issues(struct st_rows *r, int64_t trace, const struct st_verify_repo
             return -err->errnum;
     }
     return 0;
-}
-
-unsigned st_rows_pending(const struct st_rows *r)
-{
-    return r->pending;
 }

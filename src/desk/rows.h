@@ -2,8 +2,8 @@
  * its trace was read, or not at all: whoever is killed goes on exactly there. */
 #pragma once
 
-#include "audit/frame.h"
 #include "desk/db.h"
+#include "desk/extract.h"
 #include "desk/trace_row.h"
 
 struct st_rows;
@@ -13,8 +13,20 @@ void st_rows_free(struct st_rows *r);
 void st_rows_freep(struct st_rows **r);
 #define st_auto_rows __attribute__((cleanup(st_rows_freep))) struct st_rows *
 
+/* What there is of one event; rows.c knows the rest. */
+struct st_event_row {
+    struct st_extract x;
+    uint64_t seq;
+    bool broken;                                /* the chain, up to here */
+    uint64_t subject_hash, command_hash;        /* set by st_rows_prepare */
+    int64_t id, trace, class, subject, command; /* set by st_rows_add; 0: none */
+};
+
+/* What can be known of an event without the database; by any thread. */
+void st_rows_prepare(const struct st_rows *r, struct st_event_row *e);
+
 /* A batch is begun by the first of these that finds none. */
-int st_rows_add(struct st_rows *r, int64_t trace, bool broken, const struct st_frame *f,
+int st_rows_add(struct st_rows *r, int64_t trace, struct st_event_row *events, size_t n,
                 struct st_error *err);
 
 /* The id that the next event will have. */
@@ -27,9 +39,6 @@ int st_rows_drop(struct st_rows *r, int64_t trace, int64_t from_id, struct st_er
  */
 int st_rows_issues(struct st_rows *r, int64_t trace, const struct st_verify_report *report, uint64_t keep,
                    struct st_error *err);
-
-/* Events in the open batch. */
-unsigned st_rows_pending(const struct st_rows *r);
 
 int st_rows_begin(struct st_rows *r, struct st_error *err);
 int st_rows_commit(struct st_rows *r, struct st_error *err);

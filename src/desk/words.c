@@ -124,10 +124,20 @@ static int write_counts(struct st_words *w, struct slot *slot, struct st_error *
     return st_db_run(w->db, w->count, err);
 }
 
-int st_words_id(struct st_words *w, struct st_str text, bool about, bool blocked, int64_t *id,
+uint64_t st_words_hash(const struct st_words *w, struct st_str text)
+{
+    return st_keyed_hash(&w->key, text.p, text.len);
+}
+
+/* There are more slots than a processor keeps close. */
+void st_words_expect(const struct st_words *w, uint64_t hash)
+{
+    __builtin_prefetch(&w->slots[hash % SLOTS], 1);
+}
+
+int st_words_id(struct st_words *w, struct st_str text, uint64_t hash, bool about, bool blocked, int64_t *id,
                 struct st_error *err)
 {
-    uint64_t hash = st_keyed_hash(&w->key, text.p, text.len);
     struct slot *slot = &w->slots[hash % SLOTS];
     int rc = 0;
 
