@@ -134,8 +134,3 @@ uint64_t st_bpf_ring_lost(const struct st_bpf_ring *r)
 {
     return __atomic_load_n(&r->words[0], __ATOMIC_RELAXED);
 }
-
-bool st_bpf_ring_is_empty(const struct st_bpf_ring *r)
-{
-    return load(r->consumer) >= load(r->producer);
-}

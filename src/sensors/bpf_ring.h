@@ -47,6 +47,3 @@ bool st_bpf_ring_read(struct st_bpf_ring *r, st_bpf_taker take, void *ctx);
 
 /* Since it was opened. */
 uint64_t st_bpf_ring_lost(const struct st_bpf_ring *r);
-
-/* Has all been read that was put into it by now, also what is still being put? */
-bool st_bpf_ring_is_empty(const struct st_bpf_ring *r);
