@@ -337,6 +337,7 @@ int st_worker_open(struct st_worker *w, struct st_error *err)
 
     w->pipeline.policy = settle(loaded, &w->watch->order);
     st_policy_unref(loaded);
+    st_policy_shed(w->pipeline.policy);
     if (check_reach(w, err) < 0 || open_trace(w, err) < 0 || open_sensors(w, err) < 0 ||
         st_control_open(&w->control, w->watch->state.dirfd, w->watch->order.control_gid, w->watch->order.id,
                         err) < 0)

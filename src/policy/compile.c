@@ -239,6 +239,23 @@ void st_policy_build(struct st_policy *p)
     st_policy_plan(p);
 }
 
+void st_policy_unbuild_matchers(struct st_policy *p)
+{
+    st_pathmatch_free(p->paths);
+    st_hashmatch_free(&p->hashes);
+    st_netmatch_free(p->egress);
+    st_netmatch_free(p->ingress);
+    st_netmatch_free(p->dns);
+    st_trie_free(&p->syscalls);
+    refs_free(&p->syscall_refs);
+    free(p->by_syscall);
+    free(p->brief);
+    p->paths = NULL;
+    p->egress = p->ingress = p->dns = NULL;
+    p->by_syscall = NULL;
+    p->brief = NULL;
+}
+
 void st_policy_unbuild(struct st_policy *p)
 {
     for (size_t i = 0; i < p->n_generic && !p->source; i++) {
@@ -248,15 +265,7 @@ void st_policy_unbuild(struct st_policy *p)
         for (size_t step = 0; step < rule->sequence.n_steps; step++)
             free_condition(&rule->sequence.steps[step]);
     }
-    st_pathmatch_free(p->paths);
-    st_hashmatch_free(&p->hashes);
-    st_netmatch_free(p->egress);
-    st_netmatch_free(p->ingress);
-    st_netmatch_free(p->dns);
-    st_trie_free(&p->syscalls);
-    refs_free(&p->syscall_refs);
-    free(p->by_syscall);
+    st_policy_unbuild_matchers(p);
     free(p->generic);
-    free(p->brief);
     free(p->writable);
 }

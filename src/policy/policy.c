@@ -100,6 +100,12 @@ struct st_policy *st_policy_settle(struct st_policy *policy, bool (*exists)(void
     return p;
 }
 
+void st_policy_shed(struct st_policy *policy)
+{
+    if (policy->source && atomic_load_explicit(&policy->source->refs, memory_order_acquire) == 1)
+        st_policy_unbuild_matchers(policy->source);
+}
+
 int st_policy_load_in_mode(const char *name_or_path, const struct st_policy_source *source, const char *mode,
                            struct st_policy **out, struct st_diagnostics *diags, struct st_error *err)
 {

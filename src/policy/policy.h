@@ -76,6 +76,10 @@ int st_policy_with_mode(struct st_policy *policy, enum st_policy_mode mode, stru
 struct st_policy *st_policy_settle(struct st_policy *policy, bool (*exists)(void *ctx, const char *path),
                                    void *ctx);
 
+/* Of a settled one: where nobody else holds what it was settled from, the means to judge by that are given
+ * back. */
+void st_policy_shed(struct st_policy *policy);
+
 /* As st_policy_load, in the mode that the word names ("enforce", "audit"), or in its own where it is NULL. */
 int st_policy_load_in_mode(const char *name_or_path, const struct st_policy_source *source, const char *mode,
                            struct st_policy **out, struct st_diagnostics *diags, struct st_error *err);

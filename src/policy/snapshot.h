@@ -55,6 +55,9 @@ struct st_policy {
 void st_policy_build(struct st_policy *p);
 void st_policy_unbuild(struct st_policy *p);
 
+/* Only what judges: nobody asks it any more, and its rules and texts are still used by another. */
+void st_policy_unbuild_matchers(struct st_policy *p);
+
 /* Fills writable. plan.c. */
 void st_policy_plan(struct st_policy *p);
 

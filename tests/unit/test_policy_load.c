@@ -167,10 +167,19 @@ static void a_rule_may_hold_only_where_a_path_is_there_at_the_start(void **state
     v = one(settled, sent("a.example", 6));
     assert_verdict(&v, ST_ANOMALY, "d");
     assert_string_equal(st_policy_sha256(settled), st_policy_sha256(p));
+    st_policy_shed(settled); /* somebody asks the first one still */
+    v = one(p, file("/w/x", ST_ACCESS_WRITE));
+    assert_verdict(&v, ST_DENY, "b");
     st_policy_unref(p); /* the settled one keeps what it needs */
     p = NULL;
+    st_policy_shed(settled);
+    st_policy_shed(settled);
+    v = one(settled, file("/w/.git/config", ST_ACCESS_WRITE));
+    assert_verdict(&v, ST_DENY, "a");
     v = one(settled, file("/w/z/q", ST_ACCESS_WRITE));
     assert_verdict(&v, ST_DENY, "c");
+    v = one(settled, sent("a.example", 6));
+    assert_verdict(&v, ST_ANOMALY, "d");
 }
 
 int main(void)
