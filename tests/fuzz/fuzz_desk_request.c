@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct st_http_request r = {.method = "GET"};
     struct st_http_answer a = {0};
     struct st_error err = {0};
-    struct st_session *session;
+    struct st_session sessions[ST_SESSIONS_MAX] = {0}, *session;
     struct st_login login;
     const struct st_gate gate = {.login = &login};
     const struct st_route *route;
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     for (int i = 0; i < LINES && rest; i++)
         lines[i] = strsep(&rest, "\n");
-    st_login_init(&login, token, NULL, "ann", 0);
+    st_login_init(&login, token, NULL, "ann", sessions, 0);
     query = lines[PATH] ? strchr(lines[PATH], '?') : NULL;
     if (query)
         *query++ = '\0';
