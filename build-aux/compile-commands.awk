@@ -3,7 +3,7 @@
 #
 #   make -n V=1 … | awk -v dir=BUILDDIR -v srcdir=SRCDIR -f compile-commands.awk
 #
-# Left out: the dependency options, and warnings that only gcc knows (clang-tidy would stumble over them).
+# Left out: what is generated, the dependency options, and warnings that only gcc knows (clang-tidy would stumble over them).
 
 function quoted(text)
 {
@@ -36,6 +36,9 @@ line ~ / -c -o [^ ]+\.o / {
         file = words[n - 1]
     if (seen[file]++)
         next
+    if ((getline unused < file) < 0) # generated: nobody wrote it, and it is not among the sources
+        next
+    close(file)
     print (count++ ? "," : "[")
     printf "{\"directory\": %s, \"file\": %s, \"command\": %s}", quoted(dir), quoted(file), quoted(command)
 }
