@@ -55,7 +55,7 @@ uint64_t st_keyed_hash(const struct st_hash_key *key, const void *bytes, size_t 
 {
     uint64_t v[4] = {key->k0 ^ 0x736f6d6570736575u, key->k1 ^ 0x646f72616e646f6du,
                      key->k0 ^ 0x6c7967656e657261u, key->k1 ^ 0x7465646279746573u};
-    const uint8_t *p = bytes;
+    const uint8_t *p = n ? bytes : (const uint8_t *)""; /* nothing may be nowhere */
     size_t whole = n / 8;
 
     for (size_t i = 0; i < whole; i++)

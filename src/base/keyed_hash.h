@@ -11,4 +11,5 @@ struct st_hash_key {
 
 struct st_hash_key st_hash_key_random(void);
 
+/* bytes may be NULL where there are none. */
 uint64_t st_keyed_hash(const struct st_hash_key *key, const void *bytes, size_t n);

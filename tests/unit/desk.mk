@@ -8,3 +8,8 @@ UNIT_TESTS += %D%/test_desk_hub
 tests_unit_test_desk_hub_SOURCES = %D%/test_desk_hub.c
 tests_unit_test_desk_hub_CPPFLAGS = $(tests_unit_test_desk_http_CPPFLAGS)
 tests_unit_test_desk_hub_LDADD = $(tests_unit_test_desk_http_LDADD)
+
+UNIT_TESTS += %D%/test_desk_pipeline
+tests_unit_test_desk_pipeline_SOURCES = %D%/test_desk_pipeline.c
+tests_unit_test_desk_pipeline_CPPFLAGS = $(UNIT_CPPFLAGS) $(SQLITE_CFLAGS)
+tests_unit_test_desk_pipeline_LDADD = libdesk.a libaudit.a libmodel.a $(UNIT_LDADD_BASE) $(SQLITE_LIBS) $(SODIUM_LIBS)

@@ -24,6 +24,7 @@ static void the_hash_is_siphash(void **state)
         bytes[i] = (uint8_t)i;
     for (size_t i = 0; i < N_OF(cases); i++)
         assert_int_equal(st_keyed_hash(&key, bytes, cases[i].n), cases[i].hash);
+    assert_int_equal(st_keyed_hash(&key, NULL, 0), cases[0].hash);
 }
 
 static void keys_differ(void **state)
