@@ -19,6 +19,7 @@ libbase_a_SOURCES = \
 	%D%/mem.c %D%/mem.h \
 	%D%/path.c %D%/path.h \
 	%D%/mountinfo.c %D%/mountinfo.h \
+	%D%/procstat.c %D%/procstat.h \
 	%D%/printable.c %D%/printable.h \
 	%D%/sha256_text.c %D%/sha256_text.h \
 	%D%/sha256.c %D%/sha256.h \

@@ -1,24 +1,23 @@
 /* askings: see askings.h. */
 #include "monitor/askings.h"
 
-#include "base/io.h"
 #include "base/mem.h"
+#include "base/procstat.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Field 22 of /proc/TID/stat; the name in field 2 may hold anything, so from its last parenthesis on. */
+/* Field 22 of /proc/TID/stat. */
 static uint64_t born_at(pid_t tid)
 {
-    char path[48], text[1024];
+    char path[48], text[ST_PROCSTAT_SIZE];
     const char *s;
 
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
-    if (st_read_small_at(AT_FDCWD, path, text, sizeof(text)) < 0 || !(s = strrchr(text, ')')))
-        return 0;
-    for (int field = 2; field < 22 && s; field++) {
+    s = st_procstat(AT_FDCWD, path, text);
+    for (int field = 3; field < 22 && s; field++) {
         s = strchr(s, ' ');
         s = s ? s + 1 : NULL;
     }

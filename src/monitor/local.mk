@@ -80,6 +80,7 @@ libmonitor_a_SOURCES = \
 	%D%/snapshot.h \
 	%D%/snapshots.c %D%/snapshots.h \
 	%D%/standby.c %D%/standby.h \
+	%D%/standstill.c %D%/standstill.h \
 	%D%/statefile.c %D%/statefile.h \
 	%D%/summary.c %D%/summary.h \
 	%D%/syscalls.c %D%/syscalls.h \

@@ -9,6 +9,7 @@
 #include "monitor/outpost.h"
 #include "monitor/performers.h"
 #include "monitor/standby.h"
+#include "monitor/standstill.h"
 #include "respond/freezer.h"
 #include "respond/kill.h"
 #include "sensors/fan.h"
@@ -44,10 +45,11 @@ struct warden {
     int epfd, sigfd, timerfd, link, errands, ready_fd;
     struct st_performers performers;
     pid_t worker;
-    pid_t outpost;       /* holds the fence of the network; 0: there is none */
-    uint64_t beats;      /* last seen */
-    int64_t stalled_ns;  /* when the stall was found */
-    char stop_cause[64]; /* how a worker that we killed had failed */
+    pid_t outpost;                   /* holds the fence of the network; 0: there is none */
+    uint64_t beats;                  /* last seen */
+    int64_t stalled_ns;              /* when the stall was found */
+    struct st_standstill standstill; /* of a worker that is stalled, or has not recorded yet */
+    char stop_cause[64];             /* how a worker that we killed had failed */
     struct st_loss loss;
     bool lodger; /* still in a v1 group of the engine's */
     bool quit;
@@ -189,7 +191,6 @@ static void recover(struct warden *w)
     }
     freeze(w);
     st_snapshots_end(&w->performers.snapshots);
-    set_timer(w, w->watch->order.worker_grace_ns);
     /* A second loss in a row, or no new worker: nobody can watch or record. It must not run on. */
     if (w->phase == RECOVERING || spawn_worker(w, &w->loss) < 0) {
         kill_container(w);
@@ -198,6 +199,8 @@ static void recover(struct warden *w)
         return;
     }
     w->phase = RECOVERING;
+    st_standstill_begin(&w->standstill, w->worker);
+    set_timer(w, CHECK_NS / 4);
 }
 
 static void on_exit_status(struct warden *w, const siginfo_t *info)
@@ -279,6 +282,7 @@ static void on_stall_found(struct warden *w)
 {
     w->phase = STALLED;
     w->stalled_ns = st_now_mono_ns() - CHECK_NS;
+    st_standstill_begin(&w->standstill, w->worker);
     freeze(w);
     set_timer(w, CHECK_NS / 4);
 }
@@ -294,9 +298,11 @@ static void on_stall_over(struct warden *w)
     sleep_until_work(w);
 }
 
-static void on_stall_grace(struct warden *w)
+/* Its next loss in a row, where it did not even come to record the last, ends the container: see recover().
+ */
+static void on_grace(struct warden *w)
 {
-    int64_t stood = st_now_mono_ns() - w->stalled_ns;
+    int64_t stood = st_standstill_look(&w->standstill);
 
     if (stood < w->watch->order.worker_grace_ns) {
         set_timer(w, CHECK_NS / 4);
@@ -328,10 +334,10 @@ ST_IDLE_CODE static void on_timer(struct warden *w)
     w->beats = beats;
     if (w->phase == ENDING)
         return; /* its trace is sealed: whether it takes its time to go is no matter */
-    if (w->phase == RECOVERING)
-        kill(w->worker, SIGKILL); /* could not even record: recover() ends it */
+    if (w->phase == RECOVERING || (w->phase == STALLED && !moved))
+        on_grace(w);
     else if (w->phase == STALLED)
-        moved ? on_stall_over(w) : on_stall_grace(w);
+        on_stall_over(w);
     else if (!work_waits(w))
         sleep_until_work(w);
     else if (moved)

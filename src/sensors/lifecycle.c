@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/procstat.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -65,24 +66,19 @@ static bool status_by_pidfd(int pidfd, int *status)
     return true;
 }
 
-#define STAT_MAX 1024
-
-/* The fields of /proc/PID/stat after the name, where the first thread is a zombie; else NULL. The name is the
- * container's to choose: fields are counted from the last ')'. */
-static char *fields_of_zombie(int proc_dir, char text[STAT_MAX])
+/* The fields of /proc/PID/stat where the first thread is a zombie; else NULL. */
+static const char *fields_of_zombie(int proc_dir, char text[ST_PROCSTAT_SIZE])
 {
-    char *fields;
+    const char *fields = st_procstat(proc_dir, "stat", text);
 
-    if (st_read_small_at(proc_dir, "stat", text, STAT_MAX) < 0)
-        return NULL;
-    fields = strrchr(text, ')');
-    return fields && strncmp(fields, ") Z ", 4) == 0 ? fields : NULL;
+    return fields && strncmp(fields, "Z ", 2) == 0 ? fields : NULL;
 }
 
 /* The last field is the exit code, shown to those who may trace the process. */
 static bool status_of_zombie(int proc_dir, int *status)
 {
-    char text[STAT_MAX], *fields = fields_of_zombie(proc_dir, text);
+    char text[ST_PROCSTAT_SIZE];
+    const char *fields = fields_of_zombie(proc_dir, text);
 
     if (!fields)
         return false;
@@ -98,7 +94,7 @@ bool st_lifecycle_status(const struct st_lifecycle *l, int *status)
 /* The end is asked for last: a process that ends in between is not headless. */
 bool st_lifecycle_headless(const struct st_lifecycle *l)
 {
-    char text[STAT_MAX];
+    char text[ST_PROCSTAT_SIZE];
 
     return fields_of_zombie(l->proc_dir, text) && !st_lifecycle_ended(l);
 }

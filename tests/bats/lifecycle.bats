@@ -19,7 +19,10 @@ teardown() {
     configure worker_grace 5s
     configure default_policy audit-only
     release_worker
+    [ ! -d "$NOTES/hold" ] || finish_hold 1
     remove_all_containers
+    remove_hang_group
+    remove_starving_group
 }
 
 kernel_is_at_least() { [ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]; }
@@ -169,6 +172,7 @@ watched_pids() {
 }
 
 @test "a hook that finds no monitor that waits starts one" {
+    mkdir -p -m 700 "$WORLD/run/.standby"
     mv "$WORLD/run/.standby" "$NOTES/standby"
     echo "no directory" >"$WORLD/run/.standby"
     make_container box sh -c 'exit 3'
@@ -205,6 +209,7 @@ hook_is_held() { pgrep -P "$(daemon_pid "runtime-$BATS_TEST_NUMBER")" -f "$NOTES
     hold_before_hook box
     kill -KILL "$(standby_pid | head -n 1)"
     let_hook_come
+    retry_until has_ended "$(daemon_pid "runtime-$BATS_TEST_NUMBER")"
     retry_until is_sealed "$(id_of box)"
     trace_is_complete "$(id_of box)"
     rm -rf "$NOTES/hold" "$WORLD/run/.standby/"*
@@ -236,11 +241,23 @@ init_has_rules() {
     return 1
 }
 
+# hold_with_rules NAME: one who comes late on a busy machine, when the runtime's children are born already, leaves the rules
+# to the hook: then once more.
+hold_with_rules() {
+    hold_before_hook "$1"
+    for _ in 1 2 3 4; do
+        ! RETRY_SECONDS=10 retry_until init_has_rules || return 0
+        finish_hold 1
+        retry_until has_ended "$(daemon_pid "runtime-$BATS_TEST_NUMBER")"
+        hold_before_hook "$1"
+    done
+    retry_until init_has_rules
+}
+
 @test "the rules of a container's own network are there before the hook is called, and go when it does not start" {
     require nft=nftables
     make_container box sh -c 'exit 3'
-    hold_before_hook box
-    retry_until init_has_rules
+    hold_with_rules box
     hook_is_held
     [ ! -e "$WORLD/run/.net" ]
     finish_hold 1
@@ -386,14 +403,16 @@ release_worker() {
 
 remove_hang_group() { [ ! -d "$(hang_group)" ] || rmdir "$(hang_group)"; }
 
-# give_work NAME: a request that waits for the worker.
+# give_work NAME [TIMES]: a request that waits for the worker, one after the other.
 give_work() {
     start_daemon "asker-$BATS_TEST_NUMBER" python3 -c '
 import socket, sys
-s = socket.socket(socket.AF_UNIX)
-s.connect(sys.argv[1])
-s.sendall(b"{\"request\":\"status\"}\n")
-s.recv(4096)' "$WORLD/run/$(id_of "$1")/control.sock"
+for i in range(int(sys.argv[2])):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    s.sendall(b"{\"request\":\"status\"}\n")
+    s.recv(4096)
+    s.close()' "$WORLD/run/$(id_of "$1")/control.sock" "${2:-1}"
 }
 
 @test "a worker that hangs while work waits has the container frozen until it comes back" {
@@ -424,6 +443,82 @@ s.recv(4096)' "$WORLD/run/$(id_of "$1")/control.sock"
     trace_has "$(id_of box)" '.payload.name == "worker" and .payload.state == "lost" and (.payload.detail | startswith("stood still"))'
     runtime delete "$(id_of box)"
     remove_hang_group
+    nothing_left_behind
+}
+
+# A group of our own that is given a thousandth of one processor, and in it one that takes all of that: a worker that is
+# there is ready to run, and hardly ever does. The host has its processors for itself.
+processor_groups() {
+    local v2
+    v2=$(findmnt -n -o TARGET -t cgroup2 | head -n 1)
+    if grep -qw cpu "$v2/cgroup.controllers"; then echo "$v2"; else echo "$WORLD/processor-groups"; fi
+}
+
+starving_group() { echo "$(processor_groups)/$WORLD_NAME-starving"; }
+
+# Where the old hierarchy has the controller, it is seen in a place of our own: the host may show it nowhere.
+make_starving_group() {
+    local groups
+    groups=$(processor_groups)
+    if [ "$groups" = "$WORLD/processor-groups" ]; then
+        mkdir "$groups"
+        mount -t cgroup -o cpu none "$groups"
+    else
+        echo +cpu >"$groups/cgroup.subtree_control"
+    fi
+    mkdir "$(starving_group)"
+    give_processor 1000
+    start_daemon hog nice -n -20 taskset -c "$(one_processor)" sh -c 'echo $$ >"$1/cgroup.procs"; while :; do :; done' sh "$(starving_group)"
+}
+
+one_processor() { taskset -c -p $$ | grep -o '[0-9]*$'; }
+
+# give_processor MICROSECONDS of each second; none: as much as there is.
+give_processor() {
+    if [ -e "$(starving_group)/cpu.max" ]; then
+        echo "${1:-max} 1000000" >"$(starving_group)/cpu.max"
+    else
+        echo 1000000 >"$(starving_group)/cpu.cfs_period_us"
+        echo "${1:--1}" >"$(starving_group)/cpu.cfs_quota_us"
+    fi
+}
+
+end_starving() {
+    [ ! -d "$(starving_group)" ] || give_processor
+    [ ! -e "$NOTES/daemons/hog" ] || stop_daemon hog
+}
+
+remove_starving_group() {
+    end_starving
+    [ ! -d "$(starving_group)" ] || rmdir "$(starving_group)"
+    ! mountpoint -q "$WORLD/processor-groups" || umount "$WORLD/processor-groups"
+}
+
+# In its first seconds it leaves the groups that it was born in, this one too.
+starved() {
+    echo "$worker" >"$(starving_group)/cgroup.procs"
+    is_halted "$1"
+}
+
+# An overloaded host: another worker would wait as long as this one. The warden looks at it ten times a second, here for twice the grace that it has.
+@test "a worker that is given no processor has the container frozen, and is not taken for hung" {
+    configure worker_grace 3s
+    start_ticking hungry
+    watched_pids hungry
+    make_starving_group
+    taskset -c -p "$(one_processor)" "$worker" >/dev/null
+    chrt -i -p 0 "$worker"
+    give_work hungry 1000000
+    retry_until starved hungry
+    retry_until woken_more_than "$warden" $(($(woken "$warden") + 60))
+    is_halted hungry
+    end_starving
+    retry_until trace_has "$(id_of hungry)" '.event_type == "sensor" and .payload.name == "worker" and .payload.state == "stalled"'
+    is_ticking hungry
+    trace_has_no "$(id_of hungry)" '.payload.name == "worker" and .payload.state == "lost"'
+    runtime delete --force "$(id_of hungry)"
+    sealed_and_gone hungry "$warden" "$worker"
+    remove_starving_group
     nothing_left_behind
 }
 

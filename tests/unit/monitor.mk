@@ -45,3 +45,8 @@ UNIT_TESTS += %D%/test_monitor_kept
 tests_unit_test_monitor_kept_SOURCES = %D%/test_monitor_kept.c
 tests_unit_test_monitor_kept_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_monitor_kept_LDADD = $(UNIT_LDADD_MONITOR)
+# Has to put others behind a real-time process: root.
+ENGINE_UNIT_TESTS += %D%/test_monitor_standstill
+tests_unit_test_monitor_standstill_SOURCES = %D%/test_monitor_standstill.c
+tests_unit_test_monitor_standstill_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_monitor_standstill_LDADD = $(UNIT_LDADD_MONITOR)

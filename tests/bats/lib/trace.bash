@@ -8,6 +8,11 @@ trace_has() {
         { echo "no event of $(trace_of "$1") satisfies: $2" >&2; return 1; }
 }
 
+# trace_has_no ID FILTER: none does; those that do are shown.
+trace_has_no() {
+    [ "$(trace_count "$1" "$2")" -eq 0 ] || { jq -c "select($2)" "$(trace_of "$1")" >&2; return 1; }
+}
+
 # trace_count ID FILTER: how many events do.
 trace_count() { jq -s "map(select($2)) | length" "$(trace_of "$1")"; }
 
