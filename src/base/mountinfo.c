@@ -67,7 +67,8 @@ static void parse_owned(struct st_mounts *out)
 
     for (size_t i = 0; i < out->text.len; i++)
         lines += out->text.data[i] == '\n';
-    out->list = st_xcalloc(lines, sizeof(*out->list));
+    out->room = lines;
+    out->list = st_xpages(lines, sizeof(*out->list));
     for (char *line = strtok_r(out->text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         if (parse_line(line, &out->list[out->n]))
             out->n++;
@@ -99,9 +100,20 @@ int st_mounts_read(pid_t pid, struct st_mounts *out, struct st_error *err)
 
 void st_mounts_free(struct st_mounts *m)
 {
-    free(m->list);
+    st_free_pages(m->list, m->room, sizeof(*m->list));
     st_buf_free(&m->text);
     *m = (struct st_mounts){0};
+}
+
+int st_mount_tables_read(pid_t pid, struct st_mount_tables *out, struct st_error *err)
+{
+    return st_mounts_read(pid, &out->theirs, err) < 0 ? -err->errnum : st_mounts_read(0, &out->ours, err);
+}
+
+void st_mount_tables_free(struct st_mount_tables *t)
+{
+    st_mounts_free(&t->theirs);
+    st_mounts_free(&t->ours);
 }
 
 bool st_option_has(const char *options, const char *word)

@@ -19,9 +19,9 @@ struct st_mount {
 };
 
 struct st_mounts {
-    struct st_buf text; /* owns the strings */
-    struct st_mount *list;
-    size_t n;
+    struct st_buf text;    /* owns the strings */
+    struct st_mount *list; /* in pages of its own: a table is of use for a moment */
+    size_t n, room;
 };
 
 /* pid 0: our own. */
@@ -30,6 +30,15 @@ int st_mounts_read(pid_t pid, struct st_mounts *out, struct st_error *err);
 void st_mounts_parse(const char *text, size_t len, struct st_mounts *out);
 void st_mounts_free(struct st_mounts *m);
 #define st_auto_mounts __attribute__((cleanup(st_mounts_free))) struct st_mounts
+
+/* Those of a process and our own, of the same time. */
+struct st_mount_tables {
+    struct st_mounts theirs, ours;
+};
+
+int st_mount_tables_read(pid_t pid, struct st_mount_tables *out, struct st_error *err);
+void st_mount_tables_free(struct st_mount_tables *t);
+#define st_auto_mount_tables __attribute__((cleanup(st_mount_tables_free))) struct st_mount_tables
 
 /* Is word one of the comma-separated options? */
 bool st_option_has(const char *options, const char *word);

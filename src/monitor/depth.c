@@ -99,6 +99,7 @@ static int mark_objects(struct st_depth_watch *d, struct st_error *err)
 {
     const struct st_order *o = &d->pipeline->watch->order;
     st_auto_guarded objects = st_guarded_new();
+    st_auto_free struct st_guarded_pattern *patterns = st_xcalloc(d->plan.n_objects + 1, sizeof(*patterns));
     struct marking marking = {.d = d};
     char path[PATH_MAX + 32];
     st_auto_fd root = -1;
@@ -108,7 +109,10 @@ static int mark_objects(struct st_depth_watch *d, struct st_error *err)
     if (root < 0)
         return st_fail_errno(err, "open the container's root");
     for (size_t i = 0; i < d->plan.n_objects; i++)
-        if (!st_guarded_collect(objects, root, d->plan.objects[i].list))
+        patterns[i].text = d->plan.objects[i].list;
+    st_guarded_collect(objects, root, patterns, d->plan.n_objects);
+    for (size_t i = 0; i < d->plan.n_objects; i++)
+        if (!patterns[i].whole)
             st_depth_plan_widen(&d->plan, &d->plan.objects[i], "what may be refused is too much to list");
     st_guarded_each(objects, widen_by_names, d);
     st_guarded_each(objects, mark_object, &marking);

@@ -424,14 +424,13 @@ static void describe_marks(struct st_files *f, const struct st_mark_plan *plan, 
     st_depth_watch_describe(&f->depth, &f->watched);
 }
 
-static int put_marks(struct st_files *f, const struct st_watch *w, struct st_error *err)
+static int put_marks(struct st_files *f, const struct st_watch *w, struct st_mount_tables *mounts,
+                     struct st_error *err)
 {
-    st_auto_mounts container = {0}, host = {0};
     st_auto_mark_plan plan = {0};
 
-    if (st_mounts_read(w->order.pid, &container, err) < 0 || st_mounts_read(0, &host, err) < 0 ||
-        st_marks_plan(&container, &host, w->order.rootfs, &plan, err) < 0 ||
-        st_depth_watch_open(&f->depth, f->pipeline, &container, &host, &plan, err) < 0 ||
+    if (st_marks_plan(&mounts->theirs, &mounts->ours, w->order.rootfs, &plan, err) < 0 ||
+        st_depth_watch_open(&f->depth, f->pipeline, &mounts->theirs, &mounts->ours, &plan, err) < 0 ||
         st_marks_put(f->fan, w->order.pid, &plan, err) < 0 || st_depth_watch_tell(&f->depth, &plan, err) < 0)
         return -err->errnum;
     describe_marks(f, &plan, &w->order);
@@ -465,7 +464,8 @@ void st_files_take_over(struct st_files *f, struct st_pipeline *p, struct st_wat
     f->refuse_all = true;
 }
 
-int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w, struct st_error *err)
+int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w,
+                  struct st_mount_tables *mounts, struct st_error *err)
 {
     struct stat sb;
 
@@ -482,5 +482,5 @@ int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w,
         return -err->errnum;
     if (st_policy_exec_of(p->policy)->memfd == ST_DENY && st_policy_mode(p->policy) == ST_MODE_ENFORCE)
         st_memfd_forbid(w->order.pid, &f->no_memfd);
-    return put_marks(f, w, err);
+    return put_marks(f, w, mounts, err);
 }

@@ -53,8 +53,9 @@ struct st_files {
     char path[8192];
 };
 
-/* Put the marks. All of *f is zero. */
-int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w, struct st_error *err);
+/* Put the marks. All of *f is zero. mounts: the container's, which are taken over, and our own. */
+int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w,
+                  struct st_mount_tables *mounts, struct st_error *err);
 
 /* After the loss of a worker: its marks are in the group still, and everything that they report is refused.
  */

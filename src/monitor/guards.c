@@ -2,6 +2,7 @@
 #include "monitor/guards.h"
 
 #include "base/cleanup.h"
+#include "base/mem.h"
 #include "policy/rule.h"
 
 #include <fcntl.h>
@@ -9,24 +10,37 @@
 #include <stdio.h>
 #include <string.h>
 
-int st_guards_open(struct st_guards *g, struct st_pipeline *p, const struct st_watch *w, struct st_error *err)
+/* What rules refuse by its path. */
+static struct st_guarded_pattern *refused_paths(const struct st_policy *policy, size_t *count)
 {
     const struct st_rule *rules;
-    size_t n = st_policy_rules(p->policy, &rules);
+    size_t n = st_policy_rules(policy, &rules);
+    struct st_guarded_pattern *list = NULL;
+
+    *count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (rules[i].type != ST_RULE_FILESYSTEM || rules[i].action != ST_DENY)
+            continue;
+        list = st_xrealloc(list, (*count + rules[i].n_paths + 1) * sizeof(*list));
+        for (size_t k = 0; k < rules[i].n_paths; k++)
+            list[(*count)++] = (struct st_guarded_pattern){.text = rules[i].paths[k]};
+    }
+    return list;
+}
+
+int st_guards_open(struct st_guards *g, struct st_pipeline *p, const struct st_watch *w, struct st_error *err)
+{
     char path[PATH_MAX + 32];
     st_auto_fd root = -1;
+    size_t n;
+    st_auto_free struct st_guarded_pattern *refused = refused_paths(p->policy, &n);
 
     *g = (struct st_guards){.pipeline = p, .objects = st_guarded_new()};
     snprintf(path, sizeof(path), "/proc/%d/root%s", (int)w->order.pid, w->order.rootfs);
     root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root < 0)
         return st_fail_errno(err, "open the container's root");
-    for (size_t i = 0; i < n; i++) {
-        if (rules[i].type != ST_RULE_FILESYSTEM || rules[i].action != ST_DENY)
-            continue;
-        for (size_t k = 0; k < rules[i].n_paths; k++)
-            st_guarded_collect(g->objects, root, rules[i].paths[k]);
-    }
+    st_guarded_collect(g->objects, root, refused, n);
     return 0;
 }
 

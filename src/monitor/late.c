@@ -189,7 +189,9 @@ static void look(struct st_late *l)
         look_at(l, root, &now.list[i]);
 }
 
-/* While the runtime moves the root its table is now this, now that. */
+/* While the runtime moves the root its table is now this, now that. It makes a dozen changes there, for which
+ * nobody need be woken: but for the first, which the kernel tells unasked, they are told from the beginning
+ * on. */
 static void on_change(void *ctx, uint32_t events)
 {
     struct st_late *l = ctx;
@@ -201,6 +203,8 @@ static void on_change(void *ctx, uint32_t events)
 
 void st_late_begin(struct st_late *l)
 {
+    if (l->loop) /* before the look: what comes after it is told */
+        st_loop_change(l->loop, l->table, EPOLLIN | EPOLLET);
     look(l);
     l->runs = true;
 }
@@ -209,7 +213,10 @@ void st_late_begin(struct st_late *l)
  * always readable: what is awaited is the edge, which no look takes away. */
 int st_late_attach(struct st_late *l, struct st_loop *loop)
 {
-    return l->table < 0 ? 0 : st_loop_add(loop, "mounts", l->table, EPOLLIN | EPOLLET, on_change, l);
+    if (l->table < 0)
+        return 0;
+    l->loop = loop;
+    return st_loop_add(loop, "mounts", l->table, EPOLLONESHOT, on_change, l);
 }
 
 void st_late_close(struct st_late *l, struct st_loop *loop)
@@ -219,6 +226,7 @@ void st_late_close(struct st_late *l, struct st_loop *loop)
     if (l->table >= 0)
         st_loop_remove(loop, l->table);
     st_close(&l->table);
+    l->loop = NULL;
     free(l->known);
     l->known = NULL;
     l->n = 0;

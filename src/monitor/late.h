@@ -17,8 +17,9 @@ struct st_late_mount {
 
 struct st_late {
     struct st_pipeline *pipeline;
-    bool runs; /* the container's first program does; before, it is the runtime that mounts */
-    int table; /* of the container's mounts: tells that it has changed; -1: is not watched */
+    bool runs;            /* the container's first program does; before, it is the runtime that mounts */
+    struct st_loop *loop; /* that tells; NULL: none does */
+    int table;            /* of the container's mounts: tells that it has changed; -1: is not watched */
     struct st_late_mount *known; /* in no order: marked, or not to be */
     size_t n;
 };

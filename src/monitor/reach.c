@@ -38,13 +38,25 @@ static bool is_let(const struct st_order_reach *o, const struct kind *k)
     return k->let && *(const bool *)((const char *)o + k->let);
 }
 
-static int find(const struct st_watch *w, struct st_exposed *out, struct st_error *err)
+/* Of one that was not started ahead the table that it had at its start is gone. */
+int st_reach_prepare(const struct st_watch *w, struct st_places *out, struct st_error *err)
+{
+    st_auto_mounts now = {0};
+
+    if (w->mounts.n == 0 && st_mounts_read(0, &now, err) < 0)
+        return st_wrap(err, "what no container may reach");
+    st_exposure_gather(w->mounts.n ? &w->mounts : &now, w->order.reach.secret, w->order.reach.kept, out);
+    return 0;
+}
+
+static int find(const struct st_watch *w, const struct st_mount_tables *mounts,
+                const struct st_places *places, struct st_exposed *out, struct st_error *err)
 {
     const struct st_order_reach *o = &w->order.reach;
     const struct st_exposure_order order = {.pid = w->order.pid,
                                             .rootfs = w->order.rootfs,
-                                            .secret = o->secret,
-                                            .kept = o->kept,
+                                            .mounts = mounts,
+                                            .places = places,
                                             .closing = o->closing};
 
     if (st_exposure_find(&order, out, err) < 0)
@@ -71,13 +83,14 @@ int st_reach_prove(const struct st_watch *w, struct st_error *err)
     return 0;
 }
 
-int st_reach_check(const struct st_watch *w, bool enforce, struct st_buf *open, bool *closing,
+int st_reach_check(const struct st_watch *w, const struct st_mount_tables *mounts,
+                   const struct st_places *places, bool enforce, struct st_buf *open, bool *closing,
                    struct st_error *err)
 {
     struct st_exposed found;
 
     *closing = false;
-    if (find(w, &found, err) < 0) {
+    if (find(w, mounts, places, &found, err) < 0) {
         if (enforce)
             return -err->errnum;
         st_buf_adds(open, err->msg);

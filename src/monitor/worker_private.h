@@ -13,6 +13,7 @@
 #include "monitor/record.h"
 #include "monitor/scout.h"
 #include "monitor/warden.h"
+#include "sensors/places.h"
 
 struct st_worker {
     struct st_watch *watch;
@@ -33,6 +34,8 @@ struct st_worker {
     struct st_mutations mutations;
     struct st_processes processes;
     struct st_network network;
+    struct st_places
+        places;            /* of the machine that no container may reach, until this one has been looked at */
     struct st_buf reach;   /* what the container can reach past the watch; empty: nothing */
     struct st_scout scout; /* looks for its network before the container is met */
     bool continued;        /* the trace has records of an earlier run */

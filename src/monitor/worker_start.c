@@ -92,6 +92,12 @@ static int open_trace(struct st_worker *w, struct st_error *err)
     return 0;
 }
 
+/* Of a container that runs already it is known what it can reach. */
+static bool is_looked_at(const struct st_worker *w)
+{
+    return !w->loss && !w->watch->order.light;
+}
+
 int st_worker_prepare(struct st_worker *w, struct st_error *err)
 {
     const struct st_order *o = &w->watch->order;
@@ -107,7 +113,11 @@ int st_worker_prepare(struct st_worker *w, struct st_error *err)
                              o->polled_processes);
     w->watch->tree = w->processes.tree;
     st_loop_init(&w->loop, w->watch->worker_epfd, w->watch->pulse);
-    return st_confine_prepare(&w->filter, err);
+    if (st_confine_prepare(&w->filter, err) < 0)
+        return -err->errnum;
+    /* Last: what is given back when the container is met lies at the end, where the next can have its room.
+     */
+    return is_looked_at(w) ? st_reach_prepare(w->watch, &w->places, err) : 0;
 }
 
 int st_worker_write_state(struct st_worker *w, struct st_error *err)
@@ -256,14 +266,14 @@ static int open_network(struct st_worker *w, struct st_error *err)
     return 0;
 }
 
-static int open_files(struct st_worker *w, struct st_error *err)
+static int open_files(struct st_worker *w, struct st_mount_tables *mounts, struct st_error *err)
 {
     if (w->loss) {
         st_files_take_over(&w->files, &w->pipeline, w->watch);
         return 0;
     }
     if (w->watch->can_freeze)
-        return st_files_open(&w->files, &w->pipeline, w->watch, err);
+        return st_files_open(&w->files, &w->pipeline, w->watch, mounts, err);
     /* Without a group of its own it can't be told who belongs to the container. */
     if (st_policy_mode(w->pipeline.policy) != ST_MODE_AUDIT)
         return st_fail(err, EBUSY, "the container's files can't be watched: %s", w->watch->no_freeze);
@@ -271,7 +281,7 @@ static int open_files(struct st_worker *w, struct st_error *err)
     return 0;
 }
 
-static int open_sensors(struct st_worker *w, struct st_error *err)
+static int open_sensors(struct st_worker *w, struct st_mount_tables *mounts, struct st_error *err)
 {
     st_pauses_init(&w->pipeline.pauses, w->watch);
     w->pipeline.counters = st_counters_new(w->pipeline.policy);
@@ -286,7 +296,7 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
         st_network_inherit(&w->network, &w->pipeline, w->watch);
     else if (open_network(w, err) < 0)
         return -err->errnum;
-    if (w->watch->fan >= 0 && open_files(w, err) < 0)
+    if (w->watch->fan >= 0 && open_files(w, mounts, err) < 0)
         return -err->errnum;
     w->files.processes = &w->processes;
     /* A new worker can't have the fds of the one that was lost: what they would ask is refused by the kernel.
@@ -305,14 +315,19 @@ static int open_sensors(struct st_worker *w, struct st_error *err)
     return 0;
 }
 
-/* Of a container that runs already it is known. */
-static int check_reach(struct st_worker *w, struct st_error *err)
+/* Nothing is mounted while the runtime waits for us: one look at the tables is enough. */
+static int check_reach(struct st_worker *w, struct st_mount_tables *mounts, struct st_error *err)
 {
     bool enforce = st_policy_mode(w->pipeline.policy) == ST_MODE_ENFORCE, closing;
+    int rc;
 
-    if (w->loss || w->watch->order.light)
+    if (!is_looked_at(w))
         return 0;
-    if (st_reach_check(w->watch, enforce, &w->reach, &closing, err) < 0)
+    if (st_mount_tables_read(w->watch->order.pid, mounts, err) < 0)
+        return st_wrap(err, "the container's mounts");
+    rc = st_reach_check(w->watch, mounts, &w->places, enforce, &w->reach, &closing, err);
+    st_places_free(&w->places);
+    if (rc < 0)
         return -err->errnum;
     w->files.closing = enforce && closing;
     return 0;
@@ -334,11 +349,12 @@ static void open_bus(struct st_worker *w)
 int st_worker_open(struct st_worker *w, struct st_error *err)
 {
     struct st_policy *loaded = w->pipeline.policy;
+    st_auto_mount_tables mounts = {0};
 
     w->pipeline.policy = settle(loaded, &w->watch->order);
     st_policy_unref(loaded);
     st_policy_shed(w->pipeline.policy);
-    if (check_reach(w, err) < 0 || open_trace(w, err) < 0 || open_sensors(w, err) < 0 ||
+    if (check_reach(w, &mounts, err) < 0 || open_trace(w, err) < 0 || open_sensors(w, &mounts, err) < 0 ||
         st_control_open(&w->control, w->watch->state.dirfd, w->watch->order.control_gid, w->watch->order.id,
                         err) < 0)
         return -err->errnum;

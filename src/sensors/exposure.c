@@ -16,8 +16,6 @@
 struct look {
     const struct st_exposure_order *order;
     struct st_exposed *out;
-    struct st_mounts mounts, host;
-    struct st_places places;
     const struct st_mount *mount; /* the one that is looked at */
     int root;                     /* of the first process: still the machine's own */
     bool own_users;               /* it has a user namespace of its own */
@@ -78,8 +76,10 @@ static bool shows_us(const struct look *l, const struct st_mount *m)
     char text[16];
 
     if (strcmp(m->root, "/") != 0) {
-        for (size_t i = 0; i < l->host.n; i++)
-            if (l->host.list[i].major == m->major && l->host.list[i].minor == m->minor)
+        const struct st_mounts *host = &l->order->mounts->ours;
+
+        for (size_t i = 0; i < host->n; i++)
+            if (host->list[i].major == m->major && host->list[i].minor == m->minor)
                 return true;
         return false;
     }
@@ -136,21 +136,22 @@ static void look_at_kernel(struct look *l)
 
 enum { ENGINE, STORE, SECRET, KEPT };
 
-static void gather(struct look *l)
+void st_exposure_gather(const struct st_mounts *host, const char *const *secret, const char *const *kept,
+                        struct st_places *out)
 {
-    for (const char *const *path = l->order->secret; *path; path++)
-        st_places_add(&l->places, &l->host, *path, SECRET);
-    for (const char *const *path = l->order->kept; *path; path++)
-        st_places_add(&l->places, &l->host, *path, KEPT);
-    st_places_add_stores(&l->places, &l->host, STORE);
-    st_places_add_engines(&l->places, &l->host, ENGINE);
+    for (const char *const *path = secret; *path; path++)
+        st_places_add(out, host, *path, SECRET);
+    for (const char *const *path = kept; *path; path++)
+        st_places_add(out, host, *path, KEPT);
+    st_places_add_stores(out, host, STORE);
+    st_places_add_engines(out, host, ENGINE);
 }
 
 /* Volumes, and the roots of containers, lie below an engine's store: only the whole of it counts. */
 static void look_for_places(struct look *l, const struct st_mount *m)
 {
-    for (size_t i = 0; i < l->places.n; i++) {
-        const struct st_place *p = &l->places.list[i];
+    for (size_t i = 0; i < l->order->places->n; i++) {
+        const struct st_place *p = &l->order->places->list[i];
         bool ours = p->kind == SECRET || p->kind == KEPT, write = p->kind == STORE || p->kind == KEPT;
 
         if ((write && !is_writable(m)) || (!st_place_in(p, m) && (p->kind == STORE || !st_place_above(p, m))))
@@ -171,7 +172,7 @@ static void look_through_overlay(struct look *l)
 
         for (char *dir = layers ? strtok_r(layers, ":", &save) : NULL; dir; dir = strtok_r(NULL, ":", &save))
             if (dir[0] == '/')
-                st_places_add(&found, &l->host, dir, 0);
+                st_places_add(&found, &l->order->mounts->ours, dir, 0);
         for (size_t i = 0; i < found.n; i++) {
             struct st_mount layer = *l->mount;
 
@@ -196,10 +197,11 @@ static bool is_containers(const struct look *l, const struct st_mount *m)
 
 static int look_at_mounts(struct look *l, struct st_error *err)
 {
+    const struct st_mounts *mounts = &l->order->mounts->theirs;
     bool found = false;
 
-    for (size_t i = 0; i < l->mounts.n; i++) {
-        l->mount = &l->mounts.list[i];
+    for (size_t i = 0; i < mounts->n; i++) {
+        l->mount = &mounts->list[i];
         if (!is_containers(l, l->mount))
             continue;
         found |= strcmp(l->mount->point, l->order->rootfs) == 0;
@@ -215,23 +217,11 @@ static int look_at_mounts(struct look *l, struct st_error *err)
     return st_fail(err, ENOENT, "the container's root %s is not among its mounts", l->order->rootfs);
 }
 
-static int look(struct look *l, struct st_error *err)
-{
-    if (st_mounts_read(l->order->pid, &l->mounts, err) < 0 || st_mounts_read(0, &l->host, err) < 0)
-        return -err->errnum;
-    l->own_users = !shares(l->order->pid, "user");
-    if (shares(l->order->pid, "pid"))
-        expose(l, ST_EXPOSED_PIDS, "it shares their pid namespace");
-    gather(l);
-    return look_at_mounts(l, err);
-}
-
 int st_exposure_find(const struct st_exposure_order *order, struct st_exposed *out, struct st_error *err)
 {
     struct look l = {.order = order, .out = out};
     st_auto_fd root = -1;
     char path[32];
-    int rc;
 
     *out = (struct st_exposed){0};
     snprintf(path, sizeof(path), "/proc/%d/root", (int)order->pid);
@@ -239,24 +229,24 @@ int st_exposure_find(const struct st_exposure_order *order, struct st_exposed *o
     if (root < 0)
         return st_fail_errno(err, "open %s", path);
     l.root = root;
-    rc = look(&l, err);
-    st_places_free(&l.places);
-    st_mounts_free(&l.mounts);
-    st_mounts_free(&l.host);
-    return rc;
+    l.own_users = !shares(order->pid, "user");
+    if (shares(order->pid, "pid"))
+        expose(&l, ST_EXPOSED_PIDS, "it shares their pid namespace");
+    return look_at_mounts(&l, err);
 }
 
 int st_exposure_find_open(pid_t pid, struct st_exposed *out, struct st_error *err)
 {
     const struct st_exposure_order order = {.pid = pid, .rootfs = "/"};
     struct look l = {.order = &order, .out = out, .own_users = !shares(pid, "user")};
-    int rc = st_mounts_read(pid, &l.mounts, err);
+    st_auto_mounts now = {0};
 
     *out = (struct st_exposed){0};
-    for (size_t i = 0; rc == 0 && i < l.mounts.n; i++) {
-        l.mount = &l.mounts.list[i];
+    if (st_mounts_read(pid, &now, err) < 0)
+        return -err->errnum;
+    for (size_t i = 0; i < now.n; i++) {
+        l.mount = &now.list[i];
         look_for_writable(&l);
     }
-    st_mounts_free(&l.mounts);
-    return rc;
+    return 0;
 }

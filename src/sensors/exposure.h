@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "sensors/places.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,10 +22,10 @@ enum st_exposure {
 };
 
 struct st_exposure_order {
-    pid_t pid;                  /* of the container's first process */
-    const char *rootfs;         /* mounts at and below it are the container's */
-    const char *const *secret;  /* places of ours that it must not even read; NULL-terminated */
-    const char *const *kept;    /* that it must not write; NULL-terminated */
+    pid_t pid;                            /* of the container's first process */
+    const char *rootfs;                   /* mounts at and below it are the container's */
+    const struct st_mount_tables *mounts; /* its process's, and our own */
+    const struct st_places *places;       /* that it must not reach */
     const char *const *closing; /* its mounts that will be read-only when it runs; NULL-terminated */
 };
 
@@ -34,6 +35,12 @@ struct st_exposed {
     char what[ST_EXPOSURES][ST_EXPOSED_TEXT]; /* the first that was found; "": nothing */
     bool closing; /* one that is to be read-only is not yet: to be looked at again by what follows */
 };
+
+/* What lies where on the machine that no container may reach: engines, their stores, what of ours it must not
+ * even read (secret), or not write (kept; both end with NULL). Needs no container: whoever has time before
+ * there is one does this then. */
+void st_exposure_gather(const struct st_mounts *host, const char *const *secret, const char *const *kept,
+                        struct st_places *out);
 
 int st_exposure_find(const struct st_exposure_order *order, struct st_exposed *out, struct st_error *err);
 

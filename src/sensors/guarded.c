@@ -5,6 +5,7 @@
 #include "base/mem.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
@@ -31,7 +32,18 @@ struct walk {
     struct st_guarded *g;
     char path[PATH_MAX]; /* of the directory that is being looked at, without a slash at the end */
     size_t len;
-    bool whole; /* nothing was left out */
+    bool full; /* there was one more than there is room for, or than can be held open */
+};
+
+/* What is left of a pattern, seen from a directory. */
+struct hope {
+    struct st_guarded_pattern *of;
+    const char *rest; /* NULL: nothing, the entry itself is meant */
+};
+
+struct hopes {
+    struct hope *list;
+    size_t n;
 };
 
 struct st_guarded *st_guarded_new(void)
@@ -88,6 +100,12 @@ const char *st_guarded_find(const struct st_guarded *g, dev_t dev, ino_t ino)
     return g->slots[at] ? g->list[g->slots[at] - 1].path : NULL;
 }
 
+static void give_up(const struct hopes *h)
+{
+    for (size_t i = 0; i < h->n; i++)
+        h->list[i].of->whole = false;
+}
+
 /* Takes the fd over. */
 static void add(struct walk *w, int fd, const char *path)
 {
@@ -95,12 +113,16 @@ static void add(struct walk *w, int fd, const char *path)
     struct stat sb;
     size_t at;
 
+    if (fd < 0) {
+        w->full = true;
+        return;
+    }
     if (fstat(fd, &sb) < 0 || g->slots[at = slot_of(g, sb.st_dev, sb.st_ino)]) {
         close(fd);
         return;
     }
     if (g->n == ST_GUARDED_MAX) {
-        w->whole = false;
+        w->full = true;
         close(fd);
         return;
     }
@@ -108,9 +130,9 @@ static void add(struct walk *w, int fd, const char *path)
     g->slots[at] = (uint16_t)++g->n;
 }
 
-static int open_entry(int dirfd, const char *name)
+static bool lacks_room(int fd)
 {
-    return openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM);
 }
 
 static bool is_directory(int fd)
@@ -125,10 +147,8 @@ static bool enter(struct walk *w, const char *name, size_t *before)
     size_t n = strlen(name);
 
     *before = w->len;
-    if (w->len + 1 + n >= sizeof(w->path)) {
-        w->whole = false;
+    if (w->len + 1 + n >= sizeof(w->path))
         return false;
-    }
     w->path[w->len] = '/';
     memcpy(w->path + w->len + 1, name, n + 1);
     w->len += 1 + n;
@@ -141,76 +161,184 @@ static void leave(struct walk *w, size_t before)
     w->path[before] = '\0';
 }
 
-static void walk(struct walk *w, int dirfd, const char *rest, unsigned depth);
+/* ---- what is hoped for ---- */
 
-/* One entry that fits the first component; rest is what follows it, or NULL. */
-static void visit(struct walk *w, int dirfd, const char *name, const char *rest, unsigned depth)
+static bool is_tree(const struct hope *h)
 {
-    st_auto_fd fd = open_entry(dirfd, name);
+    return strcmp(h->rest, "**") == 0;
+}
+
+/* The first component of what is left; false: it is none that an entry could have. */
+static bool first_of(const struct hope *h, char component[NAME_MAX + 1])
+{
+    size_t len = strcspn(h->rest, "/");
+
+    if (len == 0 || len > NAME_MAX)
+        return false;
+    memcpy(component, h->rest, len);
+    component[len] = '\0';
+    return true;
+}
+
+static struct hope below(const struct hope *h)
+{
+    const char *slash = strchr(h->rest, '/');
+
+    return (struct hope){h->of, slash ? slash + 1 : NULL};
+}
+
+/* How many are fulfilled by the entry itself. */
+static size_t fulfilled(const struct hopes *h)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < h->n; i++)
+        n += !h->list[i].rest;
+    return n;
+}
+
+/* ---- the walk ---- */
+
+static void walk(struct walk *w, int dirfd, const struct hopes *h, unsigned depth);
+
+/* One entry that fits; what is hoped for below it, and it itself where nothing is left. */
+static void visit(struct walk *w, int dirfd, const char *name, const struct hopes *h, unsigned depth)
+{
+    size_t itself = fulfilled(h);
+    st_auto_fd fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | (itself ? 0 : O_DIRECTORY));
     size_t before;
 
-    if (fd < 0 || !enter(w, name, &before))
+    w->full |= lacks_room(fd);
+    if (fd < 0 && !w->full)
         return;
-    if (!rest)
-        add(w, st_steal_fd(&fd), w->path);
-    else if (is_directory(fd))
-        walk(w, fd, rest, depth + 1);
+    if (w->full || !enter(w, name, &before)) {
+        give_up(h);
+        return;
+    }
+    if (itself)
+        add(w, fcntl(fd, F_DUPFD_CLOEXEC, 0), w->path);
+    if (itself < h->n && (!itself || is_directory(fd)))
+        walk(w, fd, h, depth + 1);
+    if (w->full)
+        give_up(h);
     leave(w, before);
 }
 
-static void each_entry(struct walk *w, int dirfd, const char *glob, const char *rest, unsigned depth)
+/* What of it an entry of this name fits, from there on. `**` takes the entry and all below it. */
+static void fit(const struct hopes *h, const char *name, struct hopes *out)
 {
-    int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    st_auto_dir dir = fd < 0 ? NULL : fdopendir(fd);
-    struct dirent *entry;
+    char glob[NAME_MAX + 1];
 
-    while (dir && w->whole && (entry = readdir(dir)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            (!glob || fnmatch(glob, entry->d_name, FNM_NOESCAPE) == 0))
-            visit(w, dirfd, entry->d_name, rest, depth);
-}
+    out->n = 0;
+    for (size_t i = 0; i < h->n; i++) {
+        const struct hope *hope = &h->list[i];
 
-/* `**`: the directory itself and all below it. */
-static void take_tree(struct walk *w, int dirfd, unsigned depth)
-{
-    add(w, fcntl(dirfd, F_DUPFD_CLOEXEC, 0), w->len ? w->path : "/");
-    if (depth >= DEPTH_MAX) {
-        w->whole = false;
-        return;
+        if (is_tree(hope)) {
+            out->list[out->n++] = (struct hope){hope->of, NULL};
+            out->list[out->n++] = *hope;
+        } else if (first_of(hope, glob) && fnmatch(glob, name, FNM_NOESCAPE) == 0) {
+            out->list[out->n++] = below(hope);
+        }
     }
-    each_entry(w, dirfd, NULL, NULL, depth);
-    each_entry(w, dirfd, NULL, "**", depth);
 }
 
-static void walk(struct walk *w, int dirfd, const char *rest, unsigned depth)
+/* Each is looked at once, whatever number of patterns it fits. */
+static void each_entry(struct walk *w, int dirfd, const struct hopes *globs, unsigned depth)
+{
+    st_auto_free struct hope *room = st_xcalloc(2 * globs->n, sizeof(*room));
+    struct hopes fits = {.list = room};
+    int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool lacking = lacks_room(fd);
+    st_auto_dir dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    w->full |= lacking;
+    while (dir && !w->full && (entry = readdir(dir))) {
+        bool unlike = entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN;
+
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        fit(globs, entry->d_name, &fits);
+        if (fits.n && !(unlike && !fulfilled(&fits)))
+            visit(w, dirfd, entry->d_name, &fits, depth);
+    }
+    if (w->full)
+        give_up(globs);
+}
+
+/* Takes those that begin with the same name as the one at `from` out of the list, and visits what has it. */
+static void visit_named(struct walk *w, int dirfd, struct hopes *names, size_t from, unsigned depth)
+{
+    st_auto_free struct hope *room = st_xcalloc(names->n, sizeof(*room));
+    struct hopes same = {.list = room};
+    char name[NAME_MAX + 1], other[NAME_MAX + 1];
+
+    first_of(&names->list[from], name);
+    for (size_t i = from; i < names->n; i++) {
+        if (!names->list[i].rest || !first_of(&names->list[i], other) || strcmp(name, other) != 0)
+            continue;
+        same.list[same.n++] = below(&names->list[i]);
+        names->list[i].rest = NULL; /* done */
+    }
+    visit(w, dirfd, name, &same, depth);
+}
+
+/* Into those that name one entry and those that may fit several. */
+static void part(const struct hopes *h, struct hopes *names, struct hopes *globs)
 {
     char component[NAME_MAX + 1];
-    size_t len = strcspn(rest, "/");
-    const char *after = rest[len] == '/' ? rest + len + 1 : NULL;
 
-    if (strcmp(rest, "**") == 0) {
-        take_tree(w, dirfd, depth);
-        return;
+    for (size_t i = 0; i < h->n; i++) {
+        const struct hope *hope = &h->list[i];
+        struct hopes *to;
+
+        if (!hope->rest)
+            continue;
+        if (!first_of(hope, component)) {
+            hope->of->whole = false;
+            continue;
+        }
+        to = strpbrk(component, "*?") ? globs : names;
+        to->list[to->n++] = *hope;
     }
-    if (depth >= DEPTH_MAX || len == 0 || len > NAME_MAX) {
-        w->whole = false;
-        return;
-    }
-    memcpy(component, rest, len);
-    component[len] = '\0';
-    if (strpbrk(component, "*?"))
-        each_entry(w, dirfd, component, after, depth);
-    else
-        visit(w, dirfd, component, after, depth);
 }
 
-bool st_guarded_collect(struct st_guarded *g, int root_fd, const char *pattern)
+static void walk(struct walk *w, int dirfd, const struct hopes *h, unsigned depth)
 {
-    const char *stars = strstr(pattern, "**");
-    struct walk w = {.g = g, .whole = true};
+    st_auto_free struct hope *room = st_xcalloc(2 * h->n, sizeof(*room));
+    struct hopes names = {.list = room}, globs = {.list = room + h->n};
+    bool tree = false;
 
-    if (pattern[0] != '/' || (stars && stars[2] != '\0'))
-        return false;
-    walk(&w, root_fd, pattern + 1, 0);
-    return w.whole;
+    part(h, &names, &globs);
+    for (size_t i = 0; i < globs.n; i++)
+        tree |= is_tree(&globs.list[i]);
+    if (tree) /* the directory itself and all below it */
+        add(w, fcntl(dirfd, F_DUPFD_CLOEXEC, 0), w->len ? w->path : "/");
+    if (depth >= DEPTH_MAX) {
+        give_up(&names);
+        give_up(&globs);
+        return;
+    }
+    for (size_t i = 0; i < names.n; i++)
+        if (names.list[i].rest)
+            visit_named(w, dirfd, &names, i, depth);
+    if (globs.n)
+        each_entry(w, dirfd, &globs, depth);
+}
+
+void st_guarded_collect(struct st_guarded *g, int root_fd, struct st_guarded_pattern *patterns, size_t n)
+{
+    st_auto_free struct hope *room = st_xcalloc(n + 1, sizeof(*room));
+    struct hopes all = {.list = room};
+    struct walk w = {.g = g};
+
+    for (size_t i = 0; i < n; i++) {
+        const char *text = patterns[i].text, *stars = strstr(text, "**");
+
+        patterns[i].whole = text[0] == '/' && (!stars || stars[2] == '\0');
+        if (patterns[i].whole)
+            all.list[all.n++] = (struct hope){&patterns[i], text + 1};
+    }
+    if (all.n)
+        walk(&w, root_fd, &all, 0);
 }

@@ -18,10 +18,14 @@ struct st_guarded;
 struct st_guarded *st_guarded_new(void);
 void st_guarded_free(struct st_guarded *g);
 
-/* Everything below root_fd (the container's root directory) that the pattern names: components are text, `*`
- * and `?`, or a last `**`. false: it can't be enumerated (a `**` before the end), or the limit was reached.
- */
-bool st_guarded_collect(struct st_guarded *g, int root_fd, const char *pattern);
+struct st_guarded_pattern {
+    const char *text; /* components are text, `*` and `?`, or a last `**` */
+    bool whole;       /* false: it can't be enumerated (a `**` before the end), or the limit was reached */
+};
+
+/* Everything below root_fd (the container's root directory) that the patterns name, in one walk: a runtime
+ * waits for it, and most rules are about the same few directories. */
+void st_guarded_collect(struct st_guarded *g, int root_fd, struct st_guarded_pattern *patterns, size_t n);
 
 /* The name under which the object is guarded; NULL: it is not. */
 const char *st_guarded_find(const struct st_guarded *g, dev_t dev, ino_t ino);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #define SOCKETS_MAX (16u << 20)
+#define PLACES_AT_ONCE 32
 
 static bool is_below(const char *path, const char *dir)
 {
@@ -44,7 +45,8 @@ void st_places_add(struct st_places *all, const struct st_mounts *host, const ch
 
     if (!m)
         return;
-    all->list = st_xrealloc(all->list, (all->n + 1) * sizeof(*all->list));
+    if (all->n % PLACES_AT_ONCE == 0) /* one by one would leave as many holes in the heap */
+        all->list = st_xrealloc(all->list, (all->n + PLACES_AT_ONCE) * sizeof(*all->list));
     p = &all->list[all->n++];
     rest = m->point[1] ? real + strlen(m->point) : real;
     *p = (struct st_place){.major = m->major, .minor = m->minor, .name = st_xstrdup(real), .kind = kind};

@@ -66,11 +66,15 @@ static void what_is_there_is_found_through_links(void **state)
 static void who_is_no_container_reaches_everything(void **state)
 {
     static const char *const secret[] = {"/tmp", NULL}, *const none[] = {NULL};
-    struct st_exposure_order order = {.pid = getpid(), .rootfs = "/", .secret = secret, .kept = none};
+    st_auto_mount_tables mounts = {0};
+    st_auto_places places = {0};
+    struct st_exposure_order order = {.pid = getpid(), .rootfs = "/", .mounts = &mounts, .places = &places};
     struct st_exposed found;
     struct st_error err = {0};
 
     (void)state;
+    assert_int_equal(st_mount_tables_read(getpid(), &mounts, &err), 0);
+    st_exposure_gather(&mounts.ours, secret, none, &places);
     assert_int_equal(st_exposure_find(&order, &found, &err), 0);
     assert_non_null(strstr(found.what[ST_EXPOSED_PIDS], "it shares their pid namespace"));
     assert_non_null(strstr(found.what[ST_EXPOSED_US], "/tmp through its mount /"));

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /* ---- marks ---- */
@@ -212,6 +213,14 @@ static const char *guarded_as(const struct st_guarded *g, const struct tree *t, 
     return st_guarded_find(g, sb.st_dev, sb.st_ino);
 }
 
+static bool collects(struct st_guarded *g, const struct tree *t, const char *text)
+{
+    struct st_guarded_pattern pattern = {.text = text};
+
+    st_guarded_collect(g, t->fd, &pattern, 1);
+    return pattern.whole;
+}
+
 static void an_object_is_known_whatever_its_name(void **state)
 {
     struct st_guarded *g = st_guarded_new();
@@ -219,9 +228,9 @@ static void an_object_is_known_whatever_its_name(void **state)
 
     (void)state;
     grow(&t);
-    assert_true(st_guarded_collect(g, t.fd, "/etc/shadow"));
-    assert_true(st_guarded_collect(g, t.fd, "/home/*/.ssh/**"));
-    assert_true(st_guarded_collect(g, t.fd, "/no/such/file"));
+    assert_true(collects(g, &t, "/etc/shadow"));
+    assert_true(collects(g, &t, "/home/*/.ssh/**"));
+    assert_true(collects(g, &t, "/no/such/file"));
     assert_string_equal(guarded_as(g, &t, "etc/shadow"), "/etc/shadow");
     assert_string_equal(guarded_as(g, &t, "home/a/.ssh"), "/home/a/.ssh");
     assert_string_equal(guarded_as(g, &t, "home/a/.ssh/id_rsa"), "/home/a/.ssh/id_rsa");
@@ -242,10 +251,87 @@ static void what_can_not_be_enumerated_is_said(void **state)
 
     (void)state;
     grow(&t);
-    assert_false(st_guarded_collect(g, t.fd, "/**/.git/config"));
-    assert_false(st_guarded_collect(g, t.fd, "/home/**/id_rsa"));
-    assert_false(st_guarded_collect(g, t.fd, "relative"));
+    assert_false(collects(g, &t, "/**/.git/config"));
+    assert_false(collects(g, &t, "/home/**/id_rsa"));
+    assert_false(collects(g, &t, "relative"));
     assert_int_equal(st_guarded_count(g), 0);
+    st_guarded_free(g);
+    fell(&t);
+}
+
+static void patterns_that_share_directories_find_what_each_finds_alone(void **state)
+{
+    static const char *const texts[] = {
+        "/home/*/.ssh/**", "/etc/shadow",   "/home/a/.ssh/id_rsa", "/*/shadow", "/home/?/.ssh", "/home/b",
+        "/home/**/x",      "/etc/shadow/x", "/home/*/.ssh/*",      "/etc/sha*", "/no/such/**",  "/etc/**"};
+    struct st_guarded *together = st_guarded_new(), *alone = st_guarded_new();
+    struct st_guarded_pattern patterns[N_OF(texts)];
+    struct tree t;
+
+    (void)state;
+    grow(&t);
+    for (size_t i = 0; i < N_OF(texts); i++)
+        patterns[i].text = texts[i];
+    st_guarded_collect(together, t.fd, patterns, N_OF(texts));
+    for (size_t i = 0; i < N_OF(texts); i++)
+        assert_int_equal(collects(alone, &t, texts[i]), patterns[i].whole);
+    assert_int_equal(st_guarded_count(together), 7);
+    assert_int_equal(st_guarded_count(alone), 7);
+    assert_string_equal(guarded_as(together, &t, "etc"), "/etc");
+    assert_string_equal(guarded_as(together, &t, "etc/shadow"), "/etc/shadow");
+    assert_string_equal(guarded_as(together, &t, "home/b"), "/home/b");
+    assert_string_equal(guarded_as(together, &t, "home/a/.ssh/sub/deep"), "/home/a/.ssh/sub/deep");
+    assert_null(guarded_as(together, &t, "home/a"));
+    st_guarded_free(together);
+    st_guarded_free(alone);
+    fell(&t);
+}
+
+static void what_is_too_much_is_said_of_who_asked_for_it(void **state)
+{
+    struct st_guarded_pattern patterns[] = {
+        {.text = "/etc/shadow"}, {.text = "/home/b/*"}, {.text = "/home/a/.ssh"}};
+    struct st_guarded *g = st_guarded_new();
+    struct rlimit before, enough;
+    struct tree t;
+    char path[64];
+
+    (void)state;
+    assert_int_equal(prlimit(0, RLIMIT_NOFILE, NULL, &before), 0);
+    enough = (struct rlimit){before.rlim_max, before.rlim_max};
+    assert_int_equal(prlimit(0, RLIMIT_NOFILE, &enough, NULL), 0);
+    grow(&t);
+    for (int i = 0; i < ST_GUARDED_MAX; i++) {
+        snprintf(path, sizeof(path), "home/b/%d", i);
+        make(&t, path, "x");
+    }
+    st_guarded_collect(g, t.fd, patterns, N_OF(patterns));
+    assert_int_equal(st_guarded_count(g), ST_GUARDED_MAX);
+    assert_true(patterns[0].whole);
+    assert_false(patterns[1].whole);
+    assert_false(patterns[2].whole);
+    for (int i = 0; i < ST_GUARDED_MAX; i++) {
+        snprintf(path, sizeof(path), "home/b/%d", i);
+        assert_int_equal(unlinkat(t.fd, path, 0), 0);
+    }
+    st_guarded_free(g);
+    fell(&t);
+    assert_int_equal(prlimit(0, RLIMIT_NOFILE, &before, NULL), 0);
+}
+
+static void what_can_not_be_held_open_is_not_taken_for_all_there_is(void **state)
+{
+    struct st_guarded *g = st_guarded_new();
+    struct rlimit before, few;
+    struct tree t;
+
+    (void)state;
+    grow(&t);
+    assert_int_equal(prlimit(0, RLIMIT_NOFILE, NULL, &before), 0);
+    few = (struct rlimit){(rlim_t)t.fd + 3, before.rlim_max};
+    assert_int_equal(prlimit(0, RLIMIT_NOFILE, &few, NULL), 0);
+    assert_false(collects(g, &t, "/home/**"));
+    assert_int_equal(prlimit(0, RLIMIT_NOFILE, &before, NULL), 0);
     st_guarded_free(g);
     fell(&t);
 }
@@ -258,7 +344,7 @@ static void a_symlink_of_the_image_is_not_followed(void **state)
     (void)state;
     grow(&t);
     assert_int_equal(symlinkat("/etc", t.fd, "home/b/etc"), 0);
-    assert_true(st_guarded_collect(g, t.fd, "/home/b/etc/passwd"));
+    assert_true(collects(g, &t, "/home/b/etc/passwd"));
     assert_int_equal(st_guarded_count(g), 0);
     st_guarded_free(g);
     fell(&t);
@@ -273,6 +359,9 @@ int main(void)
         cmocka_unit_test(what_is_wanted_is_read_from_registers_and_unknown_is_write),
         cmocka_unit_test(an_object_is_known_whatever_its_name),
         cmocka_unit_test(what_can_not_be_enumerated_is_said),
+        cmocka_unit_test(patterns_that_share_directories_find_what_each_finds_alone),
+        cmocka_unit_test(what_is_too_much_is_said_of_who_asked_for_it),
+        cmocka_unit_test(what_can_not_be_held_open_is_not_taken_for_all_there_is),
         cmocka_unit_test(a_symlink_of_the_image_is_not_followed),
     };
 
