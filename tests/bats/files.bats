@@ -368,9 +368,9 @@ with_machines_programs() {
     configure default_policy asking
     furnished runc box
     run_by runc box sh -c 'echo steps >/workspace/plan; cd /workspace; for i in 1 2 3 4 5 6 7 8; do read line </workspace/plan; done
-        cd /tmp; read line </workspace/plan || echo refused' >"$NOTES/said" 2>&1
-    grep -qx refused "$NOTES/said" || fail "$(cat "$NOTES/said")"
-    [ "$(grep -c 'not permitted' "$NOTES/said")" -eq 1 ]
+        cd /tmp; read line </workspace/plan || echo refused' >"$NOTES/said" 2>"$NOTES/complained"
+    grep -qx refused "$NOTES/said" || fail "$(cat "$NOTES/said" "$NOTES/complained")"
+    [ "$(grep -c 'not permitted' "$NOTES/complained")" -eq 1 ]
     trace_has "$(id_of box)" '.payload.path == "/workspace/plan" and .payload.blocked and .payload.process.cwd == "/tmp"'
 }
 

@@ -126,12 +126,12 @@ hits_nothing() {
     configure default_policy by-landlock
     case $(uname -r) in
         6.1.*)
-            make_target box true
-            run ! runtime run --bundle "$(bundle_of box)" "$(id_of box)"
+            make_target refused true
+            run ! runtime run --bundle "$(bundle_of refused)" "$(id_of refused)"
             [[ $output == *'Landlock of this kernel (ABI 2) does not keep files from being truncated'*'write `floor: mount`'* ]] || fail "$output"
-            is_gone "$(trace_of "$(id_of box)")"
+            is_gone "$(trace_of "$(id_of refused)")"
             ;;
-        *) hits_nothing box landlock ;;
+        *) hits_nothing floored landlock ;;
     esac
     configure default_policy by-mounts
     hits_nothing other mount
