@@ -101,11 +101,13 @@ static void add_prefix(const struct path_pattern *p, struct st_buf *out)
         st_buf_clear(out);
 }
 
+/* Its text names what it matches, component by component. `x**` is one pattern as well, but of two. */
 static bool is_plain(const char *text, const struct path_patterns *parsed)
 {
     const struct path_pattern *one = &parsed->variants[0];
+    const char *stars = strstr(text, "**");
 
-    if (parsed->n != 1 || strpbrk(text, "\\["))
+    if (parsed->n != 1 || strpbrk(text, "\\[") || (stars && stars[-1] != '/'))
         return false;
     for (size_t i = 0; i + 1 < one->n; i++)
         if (one->parts[i].kind == PART_DEEP)

@@ -180,11 +180,16 @@ static bool first_of(const struct hope *h, char component[NAME_MAX + 1])
     return true;
 }
 
-static struct hope below(const struct hope *h)
+/* What is left of it below an entry that fits its first component. `/x/` and `**` is x as well, whatever it
+ * is: then there are two. */
+static void add_below(struct hopes *out, const struct hope *h)
 {
     const char *slash = strchr(h->rest, '/');
+    struct hope next = {h->of, slash ? slash + 1 : NULL};
 
-    return (struct hope){h->of, slash ? slash + 1 : NULL};
+    if (next.rest && is_tree(&next))
+        out->list[out->n++] = (struct hope){h->of, NULL};
+    out->list[out->n++] = next;
 }
 
 /* How many are fulfilled by the entry itself. */
@@ -237,7 +242,7 @@ static void fit(const struct hopes *h, const char *name, struct hopes *out)
             out->list[out->n++] = (struct hope){hope->of, NULL};
             out->list[out->n++] = *hope;
         } else if (first_of(hope, glob) && fnmatch(glob, name, FNM_NOESCAPE) == 0) {
-            out->list[out->n++] = below(hope);
+            add_below(out, hope);
         }
     }
 }
@@ -269,7 +274,7 @@ static void each_entry(struct walk *w, int dirfd, const struct hopes *globs, uns
 /* Takes those that begin with the same name as the one at `from` out of the list, and visits what has it. */
 static void visit_named(struct walk *w, int dirfd, struct hopes *names, size_t from, unsigned depth)
 {
-    st_auto_free struct hope *room = st_xcalloc(names->n, sizeof(*room));
+    st_auto_free struct hope *room = st_xcalloc(2 * names->n, sizeof(*room));
     struct hopes same = {.list = room};
     char name[NAME_MAX + 1], other[NAME_MAX + 1];
 
@@ -277,7 +282,7 @@ static void visit_named(struct walk *w, int dirfd, struct hopes *names, size_t f
     for (size_t i = from; i < names->n; i++) {
         if (!names->list[i].rest || !first_of(&names->list[i], other) || strcmp(name, other) != 0)
             continue;
-        same.list[same.n++] = below(&names->list[i]);
+        add_below(&same, &names->list[i]);
         names->list[i].rest = NULL; /* done */
     }
     visit(w, dirfd, name, &same, depth);
@@ -307,13 +312,8 @@ static void walk(struct walk *w, int dirfd, const struct hopes *h, unsigned dept
 {
     st_auto_free struct hope *room = st_xcalloc(2 * h->n, sizeof(*room));
     struct hopes names = {.list = room}, globs = {.list = room + h->n};
-    bool tree = false;
 
     part(h, &names, &globs);
-    for (size_t i = 0; i < globs.n; i++)
-        tree |= is_tree(&globs.list[i]);
-    if (tree) /* the directory itself and all below it */
-        add(w, fcntl(dirfd, F_DUPFD_CLOEXEC, 0), w->len ? w->path : "/");
     if (depth >= DEPTH_MAX) {
         give_up(&names);
         give_up(&globs);
@@ -326,6 +326,15 @@ static void walk(struct walk *w, int dirfd, const struct hopes *h, unsigned dept
         each_entry(w, dirfd, &globs, depth);
 }
 
+/* The policy's language has escapes, and a `**` inside of a name that goes on below it: what has such is not
+ * listed by its components. */
+static bool can_be_listed(const char *text)
+{
+    const char *stars = strstr(text, "**");
+
+    return text[0] == '/' && !strpbrk(text, "\\[") && (!stars || (stars[-1] == '/' && stars[2] == '\0'));
+}
+
 void st_guarded_collect(struct st_guarded *g, int root_fd, struct st_guarded_pattern *patterns, size_t n)
 {
     st_auto_free struct hope *room = st_xcalloc(n + 1, sizeof(*room));
@@ -333,12 +342,13 @@ void st_guarded_collect(struct st_guarded *g, int root_fd, struct st_guarded_pat
     struct walk w = {.g = g};
 
     for (size_t i = 0; i < n; i++) {
-        const char *text = patterns[i].text, *stars = strstr(text, "**");
-
-        patterns[i].whole = text[0] == '/' && (!stars || stars[2] == '\0');
+        patterns[i].whole = can_be_listed(patterns[i].text);
         if (patterns[i].whole)
-            all.list[all.n++] = (struct hope){&patterns[i], text + 1};
+            all.list[all.n++] = (struct hope){&patterns[i], patterns[i].text + 1};
     }
+    for (size_t i = 0; i < all.n; i++)
+        if (is_tree(&all.list[i])) /* of the root */
+            add(&w, fcntl(root_fd, F_DUPFD_CLOEXEC, 0), "/");
     if (all.n)
         walk(&w, root_fd, &all, 0);
 }

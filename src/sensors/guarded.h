@@ -19,8 +19,8 @@ struct st_guarded *st_guarded_new(void);
 void st_guarded_free(struct st_guarded *g);
 
 struct st_guarded_pattern {
-    const char *text; /* components are text, `*` and `?`, or a last `**` */
-    bool whole;       /* false: it can't be enumerated (a `**` before the end), or the limit was reached */
+    const char *text; /* of a policy; components are text, `*` and `?`, or a last `**` */
+    bool whole;       /* false: it can't be enumerated (it has something else), or the limit was reached */
 };
 
 /* Everything below root_fd (the container's root directory) that the patterns name, in one walk: a runtime

@@ -104,6 +104,22 @@ only_what_may_be_refused_is_asked_about() {
     trace_has "$id" '.payload.path == "/home/agent/.ssh/id_rsa" and .payload.target == "/var/link" and .payload.blocked'
 }
 
+@test "a rule of all below a name refuses a file that has the name, and one of all that begins with it what lies deep below" {
+    write_depth_policy below 'id: private, type: filesystem, action: deny, severity: high, access: [read], paths: ["/etc/token/**", "/srv/k**"]'
+    configure default_policy below
+    prepare runc box
+    root=$(bundle_of box)/rootfs
+    mkdir -p "$root/srv/keys/old/er"
+    echo secret | tee "$root/etc/token" "$root/srv/kept" "$root/srv/keys/one" "$root/srv/keys/old/er/two" >/dev/null
+    echo open >"$root/srv/other"
+    runs runc 'cat /etc/token /srv/kept /srv/keys/one /srv/keys/old/er/two /srv/other'
+    [[ $(depth_of "$id") == *"; depth guard: "* ]]
+    run ! is_asked_about_wholly /
+    contains "$NOTES/said" open
+    run ! grep -x secret "$NOTES/said"
+    for path in /etc/token /srv/kept /srv/keys/one /srv/keys/old/er/two; do is_refused "$path"; done
+}
+
 @test "of an image in which it has a second name every open is asked about" {
     prepare docker box
     make_root=make_linked_rootfs make_image localhost/linked:latest "$WORLD/linked.tar" sh

@@ -48,6 +48,7 @@ static const struct {
      "/root/.ssh/** /home/*/.n?trc ", NULL},
     /* a part of it can */
     {BASE DENY "paths: ['/opt/**/*.pem'] }\n", ST_COST_OBJECTS, "", "/opt/** ", NULL},
+    {BASE DENY "paths: ['/opt/k**'] }\n", ST_COST_OBJECTS, "", "/opt/** ", NULL},
     /* it can't */
     {BASE DENY "access: [read], paths: ['/**/*.pem'] }\n", ST_COST_OPENS,
      "/ /dev /w /vol /w/held /w/deep/held ", "", "/proc"},

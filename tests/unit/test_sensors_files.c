@@ -259,6 +259,37 @@ static void what_can_not_be_enumerated_is_said(void **state)
     fell(&t);
 }
 
+static void a_file_is_the_tree_below_its_own_name(void **state)
+{
+    struct st_guarded *g = st_guarded_new();
+    struct tree t;
+
+    (void)state;
+    grow(&t);
+    assert_true(collects(g, &t, "/etc/shadow/**"));
+    assert_true(collects(g, &t, "/home/*/.ssh/id_*/**"));
+    assert_string_equal(guarded_as(g, &t, "etc/shadow"), "/etc/shadow");
+    assert_string_equal(guarded_as(g, &t, "home/a/.ssh/id_rsa"), "/home/a/.ssh/id_rsa");
+    assert_int_equal(st_guarded_count(g), 2);
+    st_guarded_free(g);
+    fell(&t);
+}
+
+static void what_a_name_alone_does_not_tell_is_not_taken_for_listed(void **state)
+{
+    static const char *const texts[] = {"/home/a**", "/home/**a", "/etc/\\*", "/etc/[s]hadow",
+                                        "/etc/sha\\dow"};
+    struct st_guarded *g = st_guarded_new();
+    struct tree t;
+
+    (void)state;
+    grow(&t);
+    for (size_t i = 0; i < N_OF(texts); i++)
+        assert_false(collects(g, &t, texts[i]));
+    st_guarded_free(g);
+    fell(&t);
+}
+
 static void patterns_that_share_directories_find_what_each_finds_alone(void **state)
 {
     static const char *const texts[] = {
@@ -359,6 +390,8 @@ int main(void)
         cmocka_unit_test(what_is_wanted_is_read_from_registers_and_unknown_is_write),
         cmocka_unit_test(an_object_is_known_whatever_its_name),
         cmocka_unit_test(what_can_not_be_enumerated_is_said),
+        cmocka_unit_test(a_file_is_the_tree_below_its_own_name),
+        cmocka_unit_test(what_a_name_alone_does_not_tell_is_not_taken_for_listed),
         cmocka_unit_test(patterns_that_share_directories_find_what_each_finds_alone),
         cmocka_unit_test(what_is_too_much_is_said_of_who_asked_for_it),
         cmocka_unit_test(what_can_not_be_held_open_is_not_taken_for_all_there_is),
