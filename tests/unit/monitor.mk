@@ -50,3 +50,8 @@ ENGINE_UNIT_TESTS += %D%/test_monitor_standstill
 tests_unit_test_monitor_standstill_SOURCES = %D%/test_monitor_standstill.c
 tests_unit_test_monitor_standstill_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_test_monitor_standstill_LDADD = $(UNIT_LDADD_MONITOR)
+
+UNIT_TESTS += %D%/test_monitor_lists
+tests_unit_test_monitor_lists_SOURCES = %D%/test_monitor_lists.c
+tests_unit_test_monitor_lists_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_test_monitor_lists_LDADD = $(UNIT_LDADD_MONITOR)
