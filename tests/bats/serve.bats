@@ -165,6 +165,30 @@ new_session() {
     is_gone "$WORLD/desk.sock"
 }
 
+@test "a local socket takes the place of one that was left behind, and of nothing else" {
+    echo 'my diary' >"$WORLD/diary"
+    run -2 sandtrace serve --no-index --listen "unix:$WORLD/diary"
+    [[ $output == *'is no socket'* ]]
+    contains "$WORLD/diary" 'my diary'
+    ln -s "$WORLD/diary" "$WORLD/way"
+    run -2 sandtrace serve --no-index --listen "unix:$WORLD/way"
+    [ -L "$WORLD/way" ]
+    start_daemon local sandtrace serve --no-index --listen "unix:$WORLD/desk.sock"
+    daemon_answers local curl -sf --unix-socket "$WORLD/desk.sock" http://localhost/healthz
+    run -2 sandtrace serve --no-index --listen "unix:$WORLD/desk.sock"
+    [[ $output == *'somebody listens there already'* ]]
+    kill -9 "$(daemon_pid local)"
+    rm "$NOTES/daemons/local"
+    retry_until nobody_listens "$WORLD/desk.sock"
+    [ -S "$WORLD/desk.sock" ]
+    start_daemon local sandtrace serve --no-index --listen "unix:$WORLD/desk.sock"
+    daemon_answers local curl -sf --unix-socket "$WORLD/desk.sock" http://localhost/healthz
+    stop_daemon local
+    rm "$WORLD/diary" "$WORLD/way"
+}
+
+nobody_listens() { ! curl -s -o /dev/null --unix-socket "$1" http://localhost/healthz; }
+
 @test "bodies, queries and headers that are too long or no text are refused" {
     local long
     long=$(head -c 20000 /dev/zero | tr '\0' a)
