@@ -117,6 +117,8 @@ static int settle(struct st_db *db, enum st_db_mode mode, struct st_error *err)
     sqlite3_busy_timeout(db->sq, BUSY_MS);
     sqlite3_db_config(db->sq, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db->sq, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    if (mode == ST_DB_WRITE && st_schema_whose(db, err) < 0) /* before anything is written to it */
+        return -err->errnum;
     if (st_db_exec(db,
                    mode == ST_DB_WRITE
                        ? "PRAGMA page_size=8192;PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;"
@@ -162,10 +164,37 @@ void st_db_closep(struct st_db **db)
     *db = NULL;
 }
 
+/* What is not ours is not ours to delete. Ours may be spoilt: then it still begins as a database does. */
+static int check_removable(const char *path, struct st_error *err)
+{
+    static const char magic[] = "SQLite format 3"; /* with its NUL */
+    st_auto_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    char head[sizeof(magic)];
+    struct st_db db = {.path = (char *)(uintptr_t)path};
+    struct st_error why = {0};
+    ssize_t n;
+    int rc = 0;
+
+    if (fd < 0)
+        return errno == ENOENT ? 0 : st_fail_errno(err, "open %s", path);
+    n = read(fd, head, sizeof(head));
+    if (n < 0)
+        return st_fail_errno(err, "read %s", path);
+    if (n > 0 && (n < (ssize_t)sizeof(head) || memcmp(head, magic, sizeof(head)) != 0))
+        return st_fail(err, EINVAL, "%s: is no database and is not deleted; move it away first", path);
+    if (sqlite3_open_v2(path, &db.sq, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW, NULL) == SQLITE_OK &&
+        st_schema_whose(&db, &why) == -EPROTO)
+        rc = st_fail(err, EPROTO, "%s", why.msg);
+    sqlite3_close_v2(db.sq);
+    return rc;
+}
+
 int st_db_remove(const char *path, struct st_error *err)
 {
     static const char *const endings[] = {"-wal", "-shm", ""};
 
+    if (check_removable(path, err) < 0)
+        return -err->errnum;
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
         st_auto_free char *name = st_xasprintf("%s%s", path, endings[i]);
 

@@ -34,7 +34,8 @@ int st_db_make_folder(const char *path, struct st_error *err);
 /* Is there another file, or none, where ours was opened? */
 bool st_db_was_replaced(const struct st_db *db);
 
-/* Removes the file with its log. Nobody has it open. */
+/* Removes the file with its log. Nobody has it open. -EINVAL, -EPROTO: it is no database, or another
+ * program's. */
 int st_db_remove(const char *path, struct st_error *err);
 
 /* -EIO and what SQLite says. */

@@ -254,6 +254,35 @@ switches_of() { grep ctxt_switches "/proc/$1/status"; }
     run -2 sandtrace index
     [[ "$output" = *"not a database"* ]]
     contains "$db" 'my diary'
+    run -2 sandtrace index --rebuild
+    [[ "$output" = *"is not deleted"* ]]
+    contains "$db" 'my diary'
+}
+
+@test "a database of another program is left alone, byte by byte" {
+    local sum version
+    make_trace 10
+    mkdir "$WORLD/db"
+    for version in 0 3; do # as most have it, and as ours has it
+        rm -f "$db"*
+        ask "CREATE TABLE diary(day, text); INSERT INTO diary VALUES(1, 'dear diary'); PRAGMA user_version = $version"
+        sum=$(sha256sum "$db")
+        run -2 sandtrace index
+        [[ "$output" = *"a database of another program"* ]]
+        run -2 sandtrace index --rebuild
+        [[ "$output" = *"a database of another program"* ]]
+        [ "$(sha256sum "$db")" = "$sum" ]
+        is_gone "$db-wal"
+    done
+}
+
+@test "a database of ours that is spoilt is made anew where that is asked for" {
+    make_trace 10
+    sandtrace index
+    dd if=/dev/urandom of="$db" bs=1 seek=100 count=20000 conv=notrunc status=none
+    run -2 sandtrace index
+    sandtrace index --rebuild
+    [ "$(count)" -eq 11 ]
 }
 
 @test "only root reads the database" {
