@@ -114,6 +114,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/machine.bash \
 	%D%/bats/lib/net.bash \
 	%D%/bats/lib/net_servers.py \
+	%D%/bats/lib/forged.py \
 	%D%/bats/lib/openapi.py \
 	%D%/bats/lib/podman.bash \
 	%D%/bats/lib/trace.bash \

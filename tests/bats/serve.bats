@@ -8,7 +8,7 @@ load lib/container
 load lib/control
 
 setup_file() {
-    require curl=curl sqlite3=sqlite3 python3=python3
+    require curl=curl sqlite3=sqlite3 python3=python3 promtool=prometheus
     make_world
     configure allow_unsigned true
     cp "$ST_BUILDDIR/sandtrace-desk" "$WORLD/bin/"
@@ -284,6 +284,26 @@ nobody_listens() { ! curl -s -o /dev/null --unix-socket "$1" http://localhost/he
     get '/api/sandbox-audit/events?q=alert' -D - -o /dev/null | grep -qi '^content-type: application/json'
 }
 
+@test "a trace that somebody forged is shown as text, and silences nothing that is told of others" {
+    local path
+    python3 "$ST_SRCDIR/tests/bats/lib/forged.py" "$WORLD/log/forged.jsonl"
+    retry_until has '.events > 3000' '/api/sandbox-audit/summary?analysis_id=forged'
+    get /metrics >"$NOTES/metrics"
+    promtool check metrics <"$NOTES/metrics"
+    grep -qF 'sandtrace_events_total{type="<script>alert(1)</script>",' "$NOTES/metrics"
+    grep -qF 'sandtrace_events_total{type="a\"b\\c\nd",verdict=' "$NOTES/metrics"
+    [ "$(sed -n 's/^sandtrace_lost_total //p' "$NOTES/metrics")" -gt 0 ]
+    grep -q '^sandtrace_monitors{' "$NOTES/metrics" # they stand behind those
+    get /api/sandbox-audit/flows | jq -e '[.flows[] | .n, .blocked, .bytes_sent, .bytes_received, .port // 0] | all(. >= 0)'
+    for path in /api/sandbox-audit/events?limit=500 /api/sandbox-audit/summary /api/sandbox-audit/timeline /api/containers /api/containers/forged \
+        '/api/sandbox-audit/events?kind=%3Cscript%3Ealert(1)%3C/script%3E' '/api/sandbox-audit/events?q=%3Cscript%3E' /api/traces/forged/verify; do
+        [ "$(get "$path" -o "$NOTES/answer" -w '%{http_code} %{content_type}')" = '200 application/json' ] || fail "$path"
+        jq -e . "$NOTES/answer" >/dev/null
+        run ! grep -qP '[\x00-\x1f\x7f]' "$NOTES/answer"
+    done
+    rm "$WORLD/log/forged.jsonl"
+}
+
 @test "pages follow one another without a gap and without anything twice" {
     local cursor=
     "$ST_BUILDDIR/tests/bench/make_trace" "$WORLD/log/made.jsonl" 3000 made
@@ -353,7 +373,6 @@ nobody_listens() { ! curl -s -o /dev/null --unix-socket "$1" http://localhost/he
 }
 
 @test "the numbers are in Prometheus' format and the alerts and the dashboard know them" {
-    require promtool=prometheus
     start_reader box 'look 1; sleep 1000'
     retry_until has '.pending | length == 1' /api/pending
     retry_until has '.by_kind.security_pause >= 1' /api/sandbox-audit/summary
