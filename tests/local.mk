@@ -107,6 +107,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/docs.bash \
 	%D%/bats/lib/document.py \
 	%D%/bats/lib/engines.bash \
+	%D%/bats/lib/forged.py \
 	%D%/bats/lib/judge.py \
 	%D%/bats/lib/kubectl.py \
 	%D%/bats/lib/leftovers.bash \
@@ -114,7 +115,6 @@ EXTRA_DIST += \
 	%D%/bats/lib/machine.bash \
 	%D%/bats/lib/net.bash \
 	%D%/bats/lib/net_servers.py \
-	%D%/bats/lib/forged.py \
 	%D%/bats/lib/openapi.py \
 	%D%/bats/lib/podman.bash \
 	%D%/bats/lib/trace.bash \

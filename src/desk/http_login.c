@@ -96,6 +96,14 @@ struct st_session *st_login_session(struct st_login *l, const char *cookie_heade
     return found;
 }
 
+bool st_session_stands(struct st_session *s, const char *id, int64_t now_ns)
+{
+    if (is_over(s, now_ns) || !st_secret_is(s->id, id, strlen(id)))
+        return false;
+    s->used_ns = now_ns;
+    return true;
+}
+
 bool st_login_bearer(const struct st_login *l, const char *authorization)
 {
     static const char scheme[] = "Bearer ";

@@ -43,6 +43,9 @@ void st_login_close(struct st_session *s);
 /* The session of a request's cookie, which lives on by it; NULL: none. */
 struct st_session *st_login_session(struct st_login *l, const char *cookie_header, int64_t now_ns);
 
+/* Is this place still that of the session which had this id? Then it lives on by it. */
+bool st_session_stands(struct st_session *s, const char *id, int64_t now_ns);
+
 /* Authorization: Bearer TOKEN */
 bool st_login_bearer(const struct st_login *l, const char *authorization);
 

@@ -138,6 +138,32 @@ new_session() {
     [ "$(status -b "$jar" "$(url)/api/session")" = 401 ]
 }
 
+@test "a log-out ends what the session reads live, and nothing that came by it is done any more" {
+    local other
+    stop_daemon serve
+    start_server # its first session has the first place
+    new_session
+    curl -s -N -b "$jar" "$(url)/api/stream" >"$NOTES/live" &
+    local reader=$!
+    retry_until contains "$NOTES/live" 'event: pending'
+    # A request whose body is still on its way when its session ends, and another one takes its place.
+    exec {half}<>"/dev/tcp/127.0.0.1/$(url | sed 's/.*://')"
+    printf 'POST /api/logout HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nCookie: sandtrace_session=%s\r\nX-CSRF-Token: %s\r\nContent-Length: 2\r\n\r\n{' \
+        "$(awk '/sandtrace_session/ { print $7 }' "$jar")" "$csrf" >&"$half"
+    cp "$jar" "$NOTES/first"
+    [ "$(status -b "$jar" "$(url)/api/pending")" = 200 ] # what was sent before it has been read
+    [ "$(status -b "$jar" -X POST -H "X-CSRF-Token: $csrf" -H "Origin: $(url)" "$(url)/api/logout")" = 204 ]
+    new_session
+    other=$jar
+    printf '}' >&"$half"
+    read -r answer <&"$half"
+    exec {half}>&-
+    [[ $answer == *' 401 '* ]]
+    [ "$(status -b "$other" "$(url)/api/session")" = 200 ]
+    retry_until has_ended "$reader"
+    [ "$(status -b "$NOTES/first" "$(url)/api/stream")" = 401 ]
+}
+
 @test "each answer forbids to be framed, guessed at, kept, or to load anything from elsewhere" {
     local path
     for path in /sandbox-audit /api/session /nothing /healthz; do
