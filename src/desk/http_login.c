@@ -14,7 +14,9 @@
 void st_login_init(struct st_login *l, const char *token, const char *code, const char *user,
                    struct st_session *sessions, int64_t now_ns)
 {
-    *l = (struct st_login){.wrong = {.burst = WRONG_BURST, .each_ns = WRONG_EACH_NS}, .sessions = sessions};
+    *l = (struct st_login){.wrong = {.burst = WRONG_BURST, .each_ns = WRONG_EACH_NS},
+                           .wrong_codes = {.burst = WRONG_BURST, .each_ns = WRONG_EACH_NS},
+                           .sessions = sessions};
     snprintf(l->token, sizeof(l->token), "%s", token);
     snprintf(l->code, sizeof(l->code), "%s", code ? code : "");
     snprintf(l->user, sizeof(l->user), "%.*s", ST_HTTP_USER_MAX,

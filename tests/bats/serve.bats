@@ -120,6 +120,17 @@ new_session() {
     stop_daemon serve
 }
 
+@test "wrong links, which any page can have a browser open, keep nobody from logging in by the token" {
+    local codes=
+    stop_daemon serve
+    start_server
+    for _ in $(seq 12); do codes+=" $(status -H 'Sec-Fetch-Site: cross-site' "$(url)/login?code=wrong")"; done
+    [[ $codes == *" 403"*" 429" ]]
+    [ "$(status "$(link)")" = 429 ] # also the right one is not looked at
+    new_session
+    stop_daemon serve
+}
+
 @test "a page of another origin can neither read nor act, and no POST goes by without the session's token" {
     local o
     new_session
@@ -287,6 +298,15 @@ nobody_listens() { ! curl -s -o /dev/null --unix-socket "$1" http://localhost/he
     has .read_only /api/session
     [ "$(post /api/containers/x/kill '{}' | jq -r .error.code)" = read_only ]
     [ "$(post /api/pending/x/approve '{}' | jq -r .error.code)" = read_only ]
+    # Every POST there is, by the token and by a session, but those that log in and out.
+    new_session
+    get /api/openapi.json | jq -r '.paths | to_entries[] | select(.value.post) | .key' | grep -vxE '/api/(login|logout)' >"$NOTES/posts"
+    [ "$(wc -l <"$NOTES/posts")" -ge 6 ]
+    while read -r path; do
+        [ "$(post "${path/\{id\}/x}" '{}' | jq -r .error.code)" = read_only ] || fail "$path"
+        [ "$(curl -s -b "$jar" -X POST -H "X-CSRF-Token: $csrf" -H "Origin: $(url)" "$(url)${path/\{id\}/x}" | jq -r .error.code)" = read_only ] || fail "$path"
+    done <"$NOTES/posts"
+    [ "$(status -b "$jar" -X POST -H "X-CSRF-Token: $csrf" -H "Origin: $(url)" "$(url)/api/logout")" = 204 ]
     stop_daemon serve
 }
 
