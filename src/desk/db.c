@@ -2,6 +2,7 @@
 #include "desk/db.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "desk/schema.h"
@@ -13,14 +14,30 @@
 #define BUSY_MS 10000
 #define FOLDER_MODE 0750
 #define FILE_MODE 0640
+#define LOOK_EACH 20000 /* steps of SQLite's machine: a few hundred a second look at the clock */
 
 int st_db_fail(const struct st_db *db, struct st_error *err, const char *what)
 {
     int code = db->sq ? sqlite3_errcode(db->sq) & 0xff : SQLITE_NOMEM;
     int errnum = code == SQLITE_FULL ? ENOSPC : code == SQLITE_BUSY ? EBUSY : EIO;
 
+    if (code == SQLITE_INTERRUPT)
+        return st_fail(err, EINTR, "this takes too long; a shorter time (since, until) or another filter helps");
     return st_fail(err, errnum, "%s: %s: %s", db->path, what,
                    db->sq ? sqlite3_errmsg(db->sq) : "out of memory");
+}
+
+static int is_too_late(void *arg)
+{
+    const struct st_db *db = arg;
+
+    return db->until_ns && st_now_mono_ns() > db->until_ns;
+}
+
+void st_db_be_patient(struct st_db *db, int64_t ns)
+{
+    db->until_ns = st_now_mono_ns() + ns;
+    sqlite3_progress_handler(db->sq, LOOK_EACH, is_too_late, db);
 }
 
 int st_db_exec(struct st_db *db, const char *sql, struct st_error *err)

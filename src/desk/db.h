@@ -17,6 +17,7 @@ struct st_db {
     sqlite3 *sq;
     char *path;
     uint64_t dev, ino; /* of the file that is open */
+    int64_t until_ns;  /* READ: what is asked is given up then; 0: never */
 };
 
 enum st_db_mode { ST_DB_WRITE, ST_DB_READ };
@@ -27,6 +28,9 @@ int st_db_open(const char *path, enum st_db_mode mode, struct st_db **out, struc
 void st_db_close(struct st_db *db);
 void st_db_closep(struct st_db **db);
 #define st_auto_db __attribute__((cleanup(st_db_closep))) struct st_db *
+
+/* Whatever is asked from now on has this long, all together; then it fails with -EINTR. For READ. */
+void st_db_be_patient(struct st_db *db, int64_t ns);
 
 /* The folder of a database, where it is missing. */
 int st_db_make_folder(const char *path, struct st_error *err);
