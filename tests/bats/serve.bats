@@ -310,13 +310,102 @@ nobody_listens() { ! curl -s -o /dev/null --unix-socket "$1" http://localhost/he
     stop_daemon serve
 }
 
-@test "every field of the description is in real answers, and nothing else" {
+# hold METHOD PATTERN STATUS PATH [OPTION…]: the answer is of this status, and as the description has it. It is in $NOTES/answer.
+hold() {
+    local method=$1 pattern=$2 wanted=$3 path=$4 said
+    shift 4
+    said=$(curl -s -X "$method" -H "Authorization: Bearer $token" "$@" -o "$NOTES/answer" -w '%{http_code} %{content_type}' "$(url)$path")
+    [ "${said%% *}" = "$wanted" ] || { cat "$NOTES/answer" >&2; fail "$method $path: $said"; }
+    python3 "$ST_SRCDIR/tests/bats/lib/openapi.py" "$NOTES/openapi.json" answer "$method" "$pattern" "$wanted" "${said#* }" "$NOTES/answer"
+    echo "$method $pattern $wanted" >>"$NOTES/held"
+}
+
+# hold_post PATTERN STATUS PATH BODY
+hold_post() { hold POST "$1" "$2" "$3" -H 'Content-Type: application/json' -d "$4"; }
+
+only_pause() { get /api/pending | jq -r '.pending[0].pause_id'; }
+
+@test "every field of the description is in real answers, and nothing else; every method of every path was tried" {
+    local id path live
+    configure on_review "[$NOTES/tracker]"
+    printf '#!/bin/sh\ncat >>%s\n' "$NOTES/heard" >"$NOTES/tracker"
+    chmod 0755 "$NOTES/tracker"
+    get /api/openapi.json >"$NOTES/openapi.json"
+    : >"$NOTES/held"
+    get /api/stream -N -D "$NOTES/stream.head" >"$NOTES/stream" &
+    live=$!
+    retry_until contains "$NOTES/stream" 'event: pending'
     start_reader box 'look 1; sleep 1000'
+    id=$(id_of box)
     retry_until has '.pending | length == 1' /api/pending
     retry_until has '.events | length > 3' /api/sandbox-audit/events
-    get /api/openapi.json >"$NOTES/openapi.json"
-    TOKEN=$token python3 "$ST_SRCDIR/tests/bats/lib/openapi.py" "$NOTES/openapi.json" "$(url)" "$(id_of box)"
+    for path in /healthz /metrics /api/session /api/openapi.json /api/sandbox-audit/{events,summary,timeline,flows} /api/containers /api/pending /api/reviews; do
+        hold GET "$path" 200 "$path"
+    done
+    hold GET /api/containers/{id} 200 "/api/containers/$id"
+    hold GET /api/traces/{id}/verify 200 "/api/traces/$id/verify"
+    hold GET /api/sandbox-audit/events/{id} 200 "/api/sandbox-audit/events/$(get '/api/sandbox-audit/events?limit=1' | jq '.events[0].id')"
+
+    # Decisions, and those that are refused.
+    hold_post /api/pending/{id}/approve 400 "/api/pending/$(only_pause)/approve" '[]'
+    hold POST /api/pending/{id}/approve 415 "/api/pending/$(only_pause)/approve" -d '{}'
+    hold_post /api/pending/{id}/approve 200 "/api/pending/$(only_pause)/approve" '{"reason":"a test"}'
+    hold_post /api/pending/{id}/approve 404 /api/pending/nothing/approve '{}'
+    retry_until looked box 1 yes
+    hold_post /api/containers/{id}/pause 200 "/api/containers/$id/pause" '{}'
+    hold_post /api/containers/{id}/resume 200 "/api/containers/$id/resume" '{}'
+    hold_post /api/containers/{id}/resume 409 "/api/containers/$id/resume" '{}'
+    hold_post /api/containers/{id}/kill 200 "/api/containers/$id/kill" '{}'
+    hold_post /api/containers/{id}/kill 404 /api/containers/nothing/kill '{}'
+    hold GET /api/containers/{id} 404 /api/containers/nothing
+    hold GET /api/sandbox-audit/events 400 '/api/sandbox-audit/events?since=yesterday'
+    hold GET /api/sandbox-audit/events/{id} 404 /api/sandbox-audit/events/999999999
+    hold GET /api/session 421 /api/session -H 'Host: evil.example'
+    hold GET /api/session 403 /api/session -H 'Origin: http://evil.example'
+    start_reader other 'look 1; sleep 1000'
+    retry_until has '.pending | length == 1' /api/pending
+    hold_post /api/pending/{id}/deny 200 "/api/pending/$(only_pause)/deny" '{}'
+
+    # Killed out of its pause, it is kept for a review; the tracker is told by who may start programs.
+    start_reader kept 'look 1; sleep 1000'
+    id=$(id_of kept)
+    retry_until has '.pending | length == 1' /api/pending
+    hold_post /api/containers/{id}/kill 200 "/api/containers/$id/kill" '{"reason":"enough"}'
+    retry_until has '.reviews | length == 1' /api/reviews
+    hold GET /api/reviews 200 /api/reviews
+    hold GET /api/reviews/{id} 200 "/api/reviews/$id"
+    has '.state == "open" and .cause == "person" and .snapshot.processes > 0' "/api/reviews/$id"
+    has ".quarantined and .review == \"$id\"" "/api/containers/$id"
+    has '.quarantined == 1' /api/sandbox-audit/summary
+    get /metrics | grep -qx 'sandtrace_reviews_open 1'
+    hold_post /api/reviews/{id}/close 400 "/api/reviews/$id/close" '{"verdict":"fine","reason":"x"}'
+    hold_post /api/reviews/{id}/close 400 "/api/reviews/$id/close" '{"verdict":"benign"}'
+    hold_post /api/reviews/{id}/close 200 "/api/reviews/$id/close" '{"verdict":"benign","reason":"<b>a test</b>"}'
+    hold_post /api/reviews/{id}/close 409 "/api/reviews/$id/close" '{"verdict":"benign","reason":"again"}'
+    hold GET /api/reviews/{id} 200 "/api/reviews/$id"
+    has '.state == "closed" and .closed.reason == "<b>a test</b>" and (.closed.by | endswith("(desk)"))' "/api/reviews/$id"
+    hold GET /api/reviews/{id} 404 /api/reviews/nothing
+    hold GET /api/reviews/{id} 404 /api/reviews/..%2f..%2fetc
+    retry_until has_heard "$id"
+
+    # By a cookie.
+    new_session
+    hold POST /api/login 400 /api/login -d 'no JSON'
+    hold POST /api/login 403 /api/login -d '{"token":"wrong"}'
+    hold POST /api/login 204 /api/login -d "{\"token\":\"$token\"}"
+    hold POST /api/logout 403 /api/logout -b "$jar" -H "Origin: $(url)"
+    hold POST /api/logout 204 /api/logout -b "$jar" -H "Origin: $(url)" -H "X-CSRF-Token: $csrf"
+
+    kill "$live"
+    grep -qi '^content-type: text/event-stream' "$NOTES/stream.head"
+    python3 "$ST_SRCDIR/tests/bats/lib/openapi.py" "$NOTES/openapi.json" stream "$NOTES/stream"
+    echo 'GET /api/stream 200' >>"$NOTES/held"
+    python3 "$ST_SRCDIR/tests/bats/lib/openapi.py" "$NOTES/openapi.json" missing "$NOTES/held"
+    sed -i '/^on_review:/d' "$SANDTRACE_CONFIG"
+    rm -rf "$WORLD/quarantine"
 }
+
+has_heard() { jq -es --arg id "$1" 'any(.event == "closed" and .review.container == $id and .review.closed.verdict == "benign")' "$NOTES/heard"; }
 
 @test "names that are markup, colours or no text come out as the text they are" {
     local name=$'<script>alert(1)</script>\e[31m"\'&\u202e'
