@@ -110,22 +110,36 @@ static int make_file(const char *path, struct st_error *err)
     return fd < 0 ? st_fail_errno(err, "open %s", path) : 0;
 }
 
-static int remember_file(struct st_db *db, struct st_error *err)
+#define FILES 3
+static const char *const endings[FILES] = {"", "-wal", "-shm"};
+
+/* 0: it is not there. */
+static uint64_t inode_of(const struct st_db *db, int i, uint64_t *dev)
 {
+    st_auto_free char *name = st_xasprintf("%s%s", db->path, endings[i]);
     struct stat sb;
 
-    if (stat(db->path, &sb) < 0)
-        return st_fail_errno(err, "%s", db->path);
-    db->dev = sb.st_dev;
-    db->ino = sb.st_ino;
-    return 0;
+    if (stat(name, &sb) < 0)
+        return 0;
+    *dev = sb.st_dev;
+    return sb.st_ino;
 }
 
+static void remember_files(struct st_db *db)
+{
+    for (int i = 0; i < FILES; i++)
+        db->ino[i] = inode_of(db, i, &db->dev);
+}
+
+/* A log that was deleted is written on, and read by nobody who comes later. */
 bool st_db_was_replaced(const struct st_db *db)
 {
-    struct stat sb;
+    uint64_t dev = db->dev;
 
-    return stat(db->path, &sb) < 0 || sb.st_dev != db->dev || sb.st_ino != db->ino;
+    for (int i = 0; i < FILES; i++)
+        if (inode_of(db, i, &dev) != db->ino[i] || dev != db->dev)
+            return true;
+    return false;
 }
 
 /* Nothing in the file itself is trusted to run code of its own. */
@@ -155,13 +169,14 @@ int st_db_open(const char *path, enum st_db_mode mode, struct st_db **out, struc
     db->path = st_xstrdup(path);
     if (mode == ST_DB_WRITE && make_file(path, err) < 0)
         return -err->errnum;
-    if (remember_file(db, err) < 0)
-        return -err->errnum;
+    if (access(path, F_OK) < 0)
+        return st_fail_errno(err, "%s", path);
     if (sqlite3_open_v2(path, &db->sq, flags | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return st_db_fail(db, err, "can't be opened");
     rc = settle(db, mode, err);
     if (rc < 0)
         return rc;
+    remember_files(db);
     *out = st_steal_ptr(&db);
     return 0;
 }
@@ -208,11 +223,9 @@ static int check_removable(const char *path, struct st_error *err)
 
 int st_db_remove(const char *path, struct st_error *err)
 {
-    static const char *const endings[] = {"-wal", "-shm", ""};
-
     if (check_removable(path, err) < 0)
         return -err->errnum;
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+    for (int i = FILES - 1; i >= 0; i--) {
         st_auto_free char *name = st_xasprintf("%s%s", path, endings[i]);
 
         if (unlink(name) < 0 && errno != ENOENT)

@@ -16,7 +16,7 @@
 struct st_db {
     sqlite3 *sq;
     char *path;
-    uint64_t dev, ino; /* of the file that is open */
+    uint64_t dev, ino[3]; /* of the files that are open: itself, its log, the log's index; 0: not there */
     int64_t until_ns;  /* READ: what is asked is given up then; 0: never */
 };
 
@@ -35,7 +35,7 @@ void st_db_be_patient(struct st_db *db, int64_t ns);
 /* The folder of a database, where it is missing. */
 int st_db_make_folder(const char *path, struct st_error *err);
 
-/* Is there another file, or none, where ours was opened? */
+/* Is there another file, or none, where ours was opened, or its log? */
 bool st_db_was_replaced(const struct st_db *db);
 
 /* Removes the file with its log. Nobody has it open. -EINVAL, -EPROTO: it is no database, or another
