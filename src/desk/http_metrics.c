@@ -53,6 +53,14 @@ static const struct counted counted[] = {
      "Operations that did not happen.",
      "SELECT kind, sum(n) FROM class WHERE n > 0 AND blocked GROUP BY 1",
      {"type"}},
+    /* Each severity from the first look on: a counter that appears with its first event has not increased. */
+    {"sandtrace_violations_total",
+     "counter",
+     "Events whose verdict was not allow.",
+     "WITH s(severity) AS (VALUES('none'), ('low'), ('medium'), ('high'), ('critical'))"
+     " SELECT s.severity, coalesce(sum(n), 0) FROM s LEFT JOIN class c ON c.severity = s.severity"
+     " AND c.result <> 'allow' GROUP BY 1",
+     {"severity"}},
     {"sandtrace_pauses_total",
      "counter",
      "Containers paused, by a violation or by a person.",

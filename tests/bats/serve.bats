@@ -371,13 +371,13 @@ only_pause() { get /api/pending | jq -r '.pending[0].pause_id'; }
     id=$(id_of kept)
     retry_until has '.pending | length == 1' /api/pending
     hold_post /api/containers/{id}/kill 200 "/api/containers/$id/kill" '{"reason":"enough"}'
-    retry_until has '.reviews | length == 1' /api/reviews
+    retry_until has ".reviews | any(.id == \"$id\")" /api/reviews
     hold GET /api/reviews 200 /api/reviews
     hold GET /api/reviews/{id} 200 "/api/reviews/$id"
     has '.state == "open" and .cause == "person" and .snapshot.processes > 0' "/api/reviews/$id"
     has ".quarantined and .review == \"$id\"" "/api/containers/$id"
-    has '.quarantined == 1' /api/sandbox-audit/summary
-    get /metrics | grep -qx 'sandtrace_reviews_open 1'
+    has '.quarantined >= 1' /api/sandbox-audit/summary
+    get /metrics | grep -qx 'sandtrace_reviews_open [1-9][0-9]*'
     hold_post /api/reviews/{id}/close 400 "/api/reviews/$id/close" '{"verdict":"fine","reason":"x"}'
     hold_post /api/reviews/{id}/close 400 "/api/reviews/$id/close" '{"verdict":"benign"}'
     hold_post /api/reviews/{id}/close 200 "/api/reviews/$id/close" '{"verdict":"benign","reason":"<b>a test</b>"}'
@@ -475,6 +475,15 @@ has_heard() { jq -es --arg id "$1" 'any(.event == "closed" and .review.container
     rm -f "$NOTES/daemons/serve" "$SANDTRACE_DB"*
     start_server
     retry_until has ".events == $before" '/api/sandbox-audit/summary?analysis_id=made'
+    # Taken away under a server to which nothing happens, nobody killed.
+    for round in 1 2 3; do
+        rm -f "$SANDTRACE_DB"*
+        retry_until has ".events == $before" '/api/sandbox-audit/summary?analysis_id=made'
+    done
+    rm -f "$SANDTRACE_DB"-*
+    "$ST_BUILDDIR/tests/bench/make_trace" "$WORLD/log/later.jsonl" 100 later
+    retry_until has '.events == 101' '/api/sandbox-audit/summary?analysis_id=later'
+    has ".events == $before" '/api/sandbox-audit/summary?analysis_id=made'
 }
 
 @test "a trace that is rotated and torn while it is followed is shown whole, without anything twice" {
@@ -513,11 +522,18 @@ has_heard() { jq -es --arg id "$1" 'any(.event == "closed" and .review.container
     retry_until has '.by_kind.security_pause >= 1' /api/sandbox-audit/summary
     get /metrics >"$NOTES/metrics"
     promtool check metrics <"$NOTES/metrics"
+    # Those on which an alert looks for an increase are there before anything happened.
+    [ "$(grep -c '^sandtrace_violations_total{severity="\(none\|low\|medium\|high\|critical\)"} [0-9]*$' "$NOTES/metrics")" -eq 5 ]
+    [ "$(sed -n 's/^sandtrace_violations_total{severity="critical"} //p' "$NOTES/metrics")" -ge 1 ]
     grep -q '^sandtrace_monitors{status="paused"} 1$' "$NOTES/metrics"
     grep -q '^sandtrace_pending 1$' "$NOTES/metrics"
     [ "$(sed -n 's/^sandtrace_freeze_seconds_count //p' "$NOTES/metrics")" -ge 1 ]
     promtool check rules "$ST_SRCDIR/contrib/prometheus/sandtrace.rules.yaml"
     promtool test rules "$ST_SRCDIR/contrib/prometheus/sandtrace.test.yaml"
+    # Each alert is made to come there.
+    sed -n 's/.*alert: //p' "$ST_SRCDIR/contrib/prometheus/sandtrace.rules.yaml" | while read -r name; do
+        grep -A1 -x "        alertname: $name" "$ST_SRCDIR/contrib/prometheus/sandtrace.test.yaml" | grep -q 'exp_alerts:$' || fail "$name is not tested"
+    done
     { grep -o 'sandtrace_[a-z_]*' "$ST_SRCDIR/contrib/prometheus/sandtrace.rules.yaml"
       jq -r '.. | .expr? // empty' "$ST_SRCDIR/contrib/grafana/sandtrace.json" | grep -o 'sandtrace_[a-z_]*'; } | sort -u |
         while read -r name; do grep -q "^${name}[{ ]" "$NOTES/metrics" || fail "$name is not told"; done
