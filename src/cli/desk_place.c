@@ -61,8 +61,8 @@ int st_desk_place_parse(const char *text, struct st_desk_place *out, struct st_e
     return not_here(text, err);
 }
 
-/* What one that was killed left behind is taken away, and nothing else: a connection to a plain file is refused
- * just as one to a socket at which nobody listens. */
+/* What one that was killed left behind is taken away, and nothing else: a connection to a plain file is
+ * refused just as one to a socket at which nobody listens. */
 static int make_room(const char *path, struct st_error *err)
 {
     struct stat sb;

@@ -22,7 +22,8 @@ int st_db_fail(const struct st_db *db, struct st_error *err, const char *what)
     int errnum = code == SQLITE_FULL ? ENOSPC : code == SQLITE_BUSY ? EBUSY : EIO;
 
     if (code == SQLITE_INTERRUPT)
-        return st_fail(err, EINTR, "this takes too long; a shorter time (since, until) or another filter helps");
+        return st_fail(err, EINTR,
+                       "this takes too long; a shorter time (since, until) or another filter helps");
     return st_fail(err, errnum, "%s: %s: %s", db->path, what,
                    db->sq ? sqlite3_errmsg(db->sq) : "out of memory");
 }

@@ -17,7 +17,7 @@ struct st_db {
     sqlite3 *sq;
     char *path;
     uint64_t dev, ino[3]; /* of the files that are open: itself, its log, the log's index; 0: not there */
-    int64_t until_ns;  /* READ: what is asked is given up then; 0: never */
+    int64_t until_ns;     /* READ: what is asked is given up then; 0: never */
 };
 
 enum st_db_mode { ST_DB_WRITE, ST_DB_READ };

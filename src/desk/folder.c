@@ -41,7 +41,8 @@ static int watch(const char *folder, uint32_t what, struct st_error *err)
 
 int st_folder_watch(const char *folder, struct st_error *err)
 {
-    return watch(folder, IN_MODIFY | IN_CREATE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_CLOSE_WRITE, err);
+    return watch(folder, IN_MODIFY | IN_CREATE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_CLOSE_WRITE,
+                 err);
 }
 
 int st_folder_watch_gone(const char *file, struct st_error *err)
@@ -49,7 +50,8 @@ int st_folder_watch_gone(const char *file, struct st_error *err)
     const char *slash = strrchr(file, '/');
     st_auto_free char *folder = st_xstrndup(file, slash ? (size_t)(slash - file) + 1 : 0);
 
-    return watch(slash ? folder : ".", IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF, err);
+    return watch(slash ? folder : ".",
+                 IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF, err);
 }
 
 static void add_name(struct st_trace_names *names, const char *file)

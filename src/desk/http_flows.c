@@ -124,7 +124,8 @@ static void take_event(struct flows *f, sqlite3_stmt *s)
     o = st_json_root(doc);
     name = other_end(o);
     protocol = text_of(o, "protocol");
-    flow = name ? flow_of(f, s, name, protocol ? protocol : "dns", number_of(o, "dst_port", UINT16_MAX, -1)) : NULL;
+    flow = name ? flow_of(f, s, name, protocol ? protocol : "dns", number_of(o, "dst_port", UINT16_MAX, -1))
+                : NULL;
     if (!flow)
         return;
     if (is_first(o))

@@ -24,9 +24,9 @@ struct st_login {
     char code[ST_SECRET_SIZE]; /* "": used, or none */
     int64_t code_until_ns;
     char user[ST_HTTP_USER_MAX + 1]; /* who a log-in is taken for that names nobody */
-    struct st_limit wrong;       /* tokens */
-    struct st_limit wrong_codes; /* apart: any page can have a browser open links */
-    struct st_session *sessions; /* ST_SESSIONS_MAX */
+    struct st_limit wrong;           /* tokens */
+    struct st_limit wrong_codes;     /* apart: any page can have a browser open links */
+    struct st_session *sessions;     /* ST_SESSIONS_MAX */
 };
 
 /* token: as st_secret_file() gives it; code NULL: no link. sessions: ST_SESSIONS_MAX of them, zeroed or as

@@ -14,7 +14,7 @@ struct job {
     struct st_db *db;
     struct st_ingest *ingest;
     int dirfd, lock;
-    int gone; /* readable: something beside the database was taken away, or the database */
+    int gone;     /* readable: something beside the database was taken away, or the database */
     bool rebuilt; /* what was there before us is gone, where that was asked for */
     uint64_t traces, events;
 };

@@ -197,8 +197,8 @@ static int commit(struct pass *p)
     st_verifier_save(p->verifier, &row->place);
     note_last(p);
     row->updated = st_now_wall_us();
-    if (st_pipeline_drain(p->in->pipeline, p->err) < 0 || st_rows_begin(rows, p->err) < 0 ||
-        judge(p) < 0 || st_rows_issues(rows, row->no, &row->place.report, p->issues_written, p->err) < 0 ||
+    if (st_pipeline_drain(p->in->pipeline, p->err) < 0 || st_rows_begin(rows, p->err) < 0 || judge(p) < 0 ||
+        st_rows_issues(rows, row->no, &row->place.report, p->issues_written, p->err) < 0 ||
         st_trace_row_save(p->in->db, row, p->err) < 0 || st_rows_commit(rows, p->err) < 0)
         return -p->err->errnum;
     p->issues_written = row->place.report.n_issues;

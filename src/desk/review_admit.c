@@ -31,7 +31,8 @@ static bool is_of(const struct st_review *r, const char *id)
         return strcmp(r->container, id) == 0;
     if (strncmp(r->id, id, len) != 0)
         return false;
-    return !r->id[len] || (r->id[len] == '.' && r->id[len + 1 + strspn(r->id + len + 1, "0123456789")] == '\0');
+    return !r->id[len] ||
+           (r->id[len] == '.' && r->id[len + 1 + strspn(r->id + len + 1, "0123456789")] == '\0');
 }
 
 int st_review_admit(const struct st_config *config, const struct st_oci_config *bundle, const char *dir,

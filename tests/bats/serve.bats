@@ -342,50 +342,50 @@ only_pause() { get /api/pending | jq -r '.pending[0].pause_id'; }
     for path in /healthz /metrics /api/session /api/openapi.json /api/sandbox-audit/{events,summary,timeline,flows} /api/containers /api/pending /api/reviews; do
         hold GET "$path" 200 "$path"
     done
-    hold GET /api/containers/{id} 200 "/api/containers/$id"
-    hold GET /api/traces/{id}/verify 200 "/api/traces/$id/verify"
-    hold GET /api/sandbox-audit/events/{id} 200 "/api/sandbox-audit/events/$(get '/api/sandbox-audit/events?limit=1' | jq '.events[0].id')"
+    hold GET "/api/containers/{id}" 200 "/api/containers/$id"
+    hold GET "/api/traces/{id}/verify" 200 "/api/traces/$id/verify"
+    hold GET "/api/sandbox-audit/events/{id}" 200 "/api/sandbox-audit/events/$(get '/api/sandbox-audit/events?limit=1' | jq '.events[0].id')"
 
     # Decisions, and those that are refused.
-    hold_post /api/pending/{id}/approve 400 "/api/pending/$(only_pause)/approve" '[]'
-    hold POST /api/pending/{id}/approve 415 "/api/pending/$(only_pause)/approve" -d '{}'
-    hold_post /api/pending/{id}/approve 200 "/api/pending/$(only_pause)/approve" '{"reason":"a test"}'
-    hold_post /api/pending/{id}/approve 404 /api/pending/nothing/approve '{}'
+    hold_post "/api/pending/{id}/approve" 400 "/api/pending/$(only_pause)/approve" '[]'
+    hold POST "/api/pending/{id}/approve" 415 "/api/pending/$(only_pause)/approve" -d '{}'
+    hold_post "/api/pending/{id}/approve" 200 "/api/pending/$(only_pause)/approve" '{"reason":"a test"}'
+    hold_post "/api/pending/{id}/approve" 404 /api/pending/nothing/approve '{}'
     retry_until looked box 1 yes
-    hold_post /api/containers/{id}/pause 200 "/api/containers/$id/pause" '{}'
-    hold_post /api/containers/{id}/resume 200 "/api/containers/$id/resume" '{}'
-    hold_post /api/containers/{id}/resume 409 "/api/containers/$id/resume" '{}'
-    hold_post /api/containers/{id}/kill 200 "/api/containers/$id/kill" '{}'
-    hold_post /api/containers/{id}/kill 404 /api/containers/nothing/kill '{}'
-    hold GET /api/containers/{id} 404 /api/containers/nothing
+    hold_post "/api/containers/{id}/pause" 200 "/api/containers/$id/pause" '{}'
+    hold_post "/api/containers/{id}/resume" 200 "/api/containers/$id/resume" '{}'
+    hold_post "/api/containers/{id}/resume" 409 "/api/containers/$id/resume" '{}'
+    hold_post "/api/containers/{id}/kill" 200 "/api/containers/$id/kill" '{}'
+    hold_post "/api/containers/{id}/kill" 404 /api/containers/nothing/kill '{}'
+    hold GET "/api/containers/{id}" 404 /api/containers/nothing
     hold GET /api/sandbox-audit/events 400 '/api/sandbox-audit/events?since=yesterday'
-    hold GET /api/sandbox-audit/events/{id} 404 /api/sandbox-audit/events/999999999
+    hold GET "/api/sandbox-audit/events/{id}" 404 /api/sandbox-audit/events/999999999
     hold GET /api/session 421 /api/session -H 'Host: evil.example'
     hold GET /api/session 403 /api/session -H 'Origin: http://evil.example'
     start_reader other 'look 1; sleep 1000'
     retry_until has '.pending | length == 1' /api/pending
-    hold_post /api/pending/{id}/deny 200 "/api/pending/$(only_pause)/deny" '{}'
+    hold_post "/api/pending/{id}/deny" 200 "/api/pending/$(only_pause)/deny" '{}'
 
     # Killed out of its pause, it is kept for a review; the tracker is told by who may start programs.
     start_reader kept 'look 1; sleep 1000'
     id=$(id_of kept)
     retry_until has '.pending | length == 1' /api/pending
-    hold_post /api/containers/{id}/kill 200 "/api/containers/$id/kill" '{"reason":"enough"}'
+    hold_post "/api/containers/{id}/kill" 200 "/api/containers/$id/kill" '{"reason":"enough"}'
     retry_until has ".reviews | any(.id == \"$id\")" /api/reviews
     hold GET /api/reviews 200 /api/reviews
-    hold GET /api/reviews/{id} 200 "/api/reviews/$id"
+    hold GET "/api/reviews/{id}" 200 "/api/reviews/$id"
     has '.state == "open" and .cause == "person" and .snapshot.processes > 0' "/api/reviews/$id"
     has ".quarantined and .review == \"$id\"" "/api/containers/$id"
     has '.quarantined >= 1' /api/sandbox-audit/summary
     get /metrics | grep -qx 'sandtrace_reviews_open [1-9][0-9]*'
-    hold_post /api/reviews/{id}/close 400 "/api/reviews/$id/close" '{"verdict":"fine","reason":"x"}'
-    hold_post /api/reviews/{id}/close 400 "/api/reviews/$id/close" '{"verdict":"benign"}'
-    hold_post /api/reviews/{id}/close 200 "/api/reviews/$id/close" '{"verdict":"benign","reason":"<b>a test</b>"}'
-    hold_post /api/reviews/{id}/close 409 "/api/reviews/$id/close" '{"verdict":"benign","reason":"again"}'
-    hold GET /api/reviews/{id} 200 "/api/reviews/$id"
+    hold_post "/api/reviews/{id}/close" 400 "/api/reviews/$id/close" '{"verdict":"fine","reason":"x"}'
+    hold_post "/api/reviews/{id}/close" 400 "/api/reviews/$id/close" '{"verdict":"benign"}'
+    hold_post "/api/reviews/{id}/close" 200 "/api/reviews/$id/close" '{"verdict":"benign","reason":"<b>a test</b>"}'
+    hold_post "/api/reviews/{id}/close" 409 "/api/reviews/$id/close" '{"verdict":"benign","reason":"again"}'
+    hold GET "/api/reviews/{id}" 200 "/api/reviews/$id"
     has '.state == "closed" and .closed.reason == "<b>a test</b>" and (.closed.by | endswith("(desk)"))' "/api/reviews/$id"
-    hold GET /api/reviews/{id} 404 /api/reviews/nothing
-    hold GET /api/reviews/{id} 404 /api/reviews/..%2f..%2fetc
+    hold GET "/api/reviews/{id}" 404 /api/reviews/nothing
+    hold GET "/api/reviews/{id}" 404 /api/reviews/..%2f..%2fetc
     retry_until has_heard "$id"
 
     # By a cookie.

@@ -1,6 +1,6 @@
 /* fuzz_desk_request: what a stranger may send to the review desk: a path with a query, a cookie, an
- * authorization, a host, a body; by lines, as GET and as POST. What is let by must have been asked for rightly;
- * what is answered without the database and without a monitor is answered, whatever the body is. */
+ * authorization, a host, a body; by lines, as GET and as POST. What is let by must have been asked for
+ * rightly; what is answered without the database and without a monitor is answered, whatever the body is. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "desk/desk.h"
@@ -70,10 +70,10 @@ static bool is_right(const struct st_http_request *r, unsigned flags)
 /* Handlers that need neither the database nor a folder. */
 static bool is_light(st_handler *h)
 {
-    st_handler *const light[] = {st_answer_root,    st_answer_health,  st_answer_session, st_answer_login,
-                                 st_answer_logout,  st_answer_pending, st_answer_approve, st_answer_deny,
-                                 st_answer_pause,   st_answer_resume,  st_answer_kill,    st_answer_review,
-                                 st_answer_reviews, st_answer_review_close};
+    st_handler *const light[] = {
+        st_answer_root,    st_answer_health,  st_answer_session, st_answer_login,       st_answer_logout,
+        st_answer_pending, st_answer_approve, st_answer_deny,    st_answer_pause,       st_answer_resume,
+        st_answer_kill,    st_answer_review,  st_answer_reviews, st_answer_review_close};
 
     for (size_t i = 0; i < sizeof(light) / sizeof(light[0]); i++)
         if (h == light[i])

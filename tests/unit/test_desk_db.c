@@ -75,13 +75,23 @@ static bool is_found(sqlite3 *sq, const char *text, const char *query)
 
 static void what_is_looked_for_is_found_live_as_in_the_database(void **state)
 {
-    static const char *const texts[] = {"/etc/passwd", "/usr/bin/fetch --out x", "api-7.example.com:443 192.0.2.7",
-                                        "/tmp/<script>alert(1)</script>", "", "//", "a", "/workspace/Readme.MD",
-                                        "/tmp/na\xc3\xafve file", "/root/.ssh/id_ed25519"};
-    static const char *const queries[] = {"etc", "ETC/pass", "/etc/passwd", "passwd etc", "tch", "fetch out", "--out",
-                                          "/", "/ etc", "api-7.example", "example.com:4", "7.com", "192.0.2", "script",
-                                          "<script>alert(1", "\"", "a b", "readme.md", "na\xc3\xafve", "na\xc3\xaf",
-                                          "id ed25519", "id_ed", "ssh/id", "x fetch", "xx", "1 script"};
+    static const char *const texts[] = {"/etc/passwd",
+                                        "/usr/bin/fetch --out x",
+                                        "api-7.example.com:443 192.0.2.7",
+                                        "/tmp/<script>alert(1)</script>",
+                                        "",
+                                        "//",
+                                        "a",
+                                        "/workspace/Readme.MD",
+                                        "/tmp/na\xc3\xafve file",
+                                        "/root/.ssh/id_ed25519"};
+    static const char *const queries[] = {"etc",        "ETC/pass",      "/etc/passwd",     "passwd etc",
+                                          "tch",        "fetch out",     "--out",           "/",
+                                          "/ etc",      "api-7.example", "example.com:4",   "7.com",
+                                          "192.0.2",    "script",        "<script>alert(1", "\"",
+                                          "a b",        "readme.md",     "na\xc3\xafve",    "na\xc3\xaf",
+                                          "id ed25519", "id_ed",         "ssh/id",          "x fetch",
+                                          "xx",         "1 script"};
     sqlite3 *sq = NULL;
 
     (void)state;
