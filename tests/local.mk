@@ -107,6 +107,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/docs.bash \
 	%D%/bats/lib/document.py \
 	%D%/bats/lib/engines.bash \
+	%D%/bats/lib/forged.py \
 	%D%/bats/lib/judge.py \
 	%D%/bats/lib/kubectl.py \
 	%D%/bats/lib/leftovers.bash \

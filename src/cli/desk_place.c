@@ -61,6 +61,19 @@ int st_desk_place_parse(const char *text, struct st_desk_place *out, struct st_e
     return not_here(text, err);
 }
 
+/* What one that was killed left behind is taken away, and nothing else: a connection to a plain file is
+ * refused just as one to a socket at which nobody listens. */
+static int make_room(const char *path, struct st_error *err)
+{
+    struct stat sb;
+
+    if (lstat(path, &sb) < 0)
+        return errno == ENOENT ? 0 : st_fail_errno(err, "%s", path);
+    if (!S_ISSOCK(sb.st_mode))
+        return st_fail(err, EEXIST, "%s: is there and is no socket; write another path", path);
+    return unlink(path) < 0 ? st_fail_errno(err, "remove %s", path) : 0;
+}
+
 static int open_local(const struct st_desk_place *p, long gid, struct st_error *err)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -74,8 +87,8 @@ static int open_local(const struct st_desk_place *p, long gid, struct st_error *
     snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", p->path);
     if (connect(probe, (struct sockaddr *)&addr, sizeof(addr)) == 0)
         return st_fail(err, EADDRINUSE, "%s: somebody listens there already", p->path);
-    if (errno == ECONNREFUSED) /* left behind by one that was killed */
-        unlink(p->path);
+    if (errno == ECONNREFUSED && make_room(p->path, err) < 0)
+        return -err->errnum;
     before = umask(0177);
     rc = bind(fd, (struct sockaddr *)&addr, sizeof(addr));
     umask(before);

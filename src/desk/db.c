@@ -2,6 +2,7 @@
 #include "desk/db.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "desk/schema.h"
@@ -13,14 +14,31 @@
 #define BUSY_MS 10000
 #define FOLDER_MODE 0750
 #define FILE_MODE 0640
+#define LOOK_EACH 20000 /* steps of SQLite's machine: a few hundred a second look at the clock */
 
 int st_db_fail(const struct st_db *db, struct st_error *err, const char *what)
 {
     int code = db->sq ? sqlite3_errcode(db->sq) & 0xff : SQLITE_NOMEM;
     int errnum = code == SQLITE_FULL ? ENOSPC : code == SQLITE_BUSY ? EBUSY : EIO;
 
+    if (code == SQLITE_INTERRUPT)
+        return st_fail(err, EINTR,
+                       "this takes too long; a shorter time (since, until) or another filter helps");
     return st_fail(err, errnum, "%s: %s: %s", db->path, what,
                    db->sq ? sqlite3_errmsg(db->sq) : "out of memory");
+}
+
+static int is_too_late(void *arg)
+{
+    const struct st_db *db = arg;
+
+    return db->until_ns && st_now_mono_ns() > db->until_ns;
+}
+
+void st_db_be_patient(struct st_db *db, int64_t ns)
+{
+    db->until_ns = st_now_mono_ns() + ns;
+    sqlite3_progress_handler(db->sq, LOOK_EACH, is_too_late, db);
 }
 
 int st_db_exec(struct st_db *db, const char *sql, struct st_error *err)
@@ -93,22 +111,36 @@ static int make_file(const char *path, struct st_error *err)
     return fd < 0 ? st_fail_errno(err, "open %s", path) : 0;
 }
 
-static int remember_file(struct st_db *db, struct st_error *err)
+#define FILES 3
+static const char *const endings[FILES] = {"", "-wal", "-shm"};
+
+/* 0: it is not there. */
+static uint64_t inode_of(const struct st_db *db, int i, uint64_t *dev)
 {
+    st_auto_free char *name = st_xasprintf("%s%s", db->path, endings[i]);
     struct stat sb;
 
-    if (stat(db->path, &sb) < 0)
-        return st_fail_errno(err, "%s", db->path);
-    db->dev = sb.st_dev;
-    db->ino = sb.st_ino;
-    return 0;
+    if (stat(name, &sb) < 0)
+        return 0;
+    *dev = sb.st_dev;
+    return sb.st_ino;
 }
 
+static void remember_files(struct st_db *db)
+{
+    for (int i = 0; i < FILES; i++)
+        db->ino[i] = inode_of(db, i, &db->dev);
+}
+
+/* A log that was deleted is written on, and read by nobody who comes later. */
 bool st_db_was_replaced(const struct st_db *db)
 {
-    struct stat sb;
+    uint64_t dev = db->dev;
 
-    return stat(db->path, &sb) < 0 || sb.st_dev != db->dev || sb.st_ino != db->ino;
+    for (int i = 0; i < FILES; i++)
+        if (inode_of(db, i, &dev) != db->ino[i] || dev != db->dev)
+            return true;
+    return false;
 }
 
 /* Nothing in the file itself is trusted to run code of its own. */
@@ -117,6 +149,8 @@ static int settle(struct st_db *db, enum st_db_mode mode, struct st_error *err)
     sqlite3_busy_timeout(db->sq, BUSY_MS);
     sqlite3_db_config(db->sq, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db->sq, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    if (mode == ST_DB_WRITE && st_schema_whose(db, err) < 0) /* before anything is written to it */
+        return -err->errnum;
     if (st_db_exec(db,
                    mode == ST_DB_WRITE
                        ? "PRAGMA page_size=8192;PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;"
@@ -136,13 +170,14 @@ int st_db_open(const char *path, enum st_db_mode mode, struct st_db **out, struc
     db->path = st_xstrdup(path);
     if (mode == ST_DB_WRITE && make_file(path, err) < 0)
         return -err->errnum;
-    if (remember_file(db, err) < 0)
-        return -err->errnum;
+    if (access(path, F_OK) < 0)
+        return st_fail_errno(err, "%s", path);
     if (sqlite3_open_v2(path, &db->sq, flags | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return st_db_fail(db, err, "can't be opened");
     rc = settle(db, mode, err);
     if (rc < 0)
         return rc;
+    remember_files(db);
     *out = st_steal_ptr(&db);
     return 0;
 }
@@ -162,11 +197,36 @@ void st_db_closep(struct st_db **db)
     *db = NULL;
 }
 
+/* What is not ours is not ours to delete. Ours may be spoilt: then it still begins as a database does. */
+static int check_removable(const char *path, struct st_error *err)
+{
+    static const char magic[] = "SQLite format 3"; /* with its NUL */
+    st_auto_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+    char head[sizeof(magic)];
+    struct st_db db = {.path = (char *)(uintptr_t)path};
+    struct st_error why = {0};
+    ssize_t n;
+    int rc = 0;
+
+    if (fd < 0)
+        return errno == ENOENT ? 0 : st_fail_errno(err, "open %s", path);
+    n = read(fd, head, sizeof(head));
+    if (n < 0)
+        return st_fail_errno(err, "read %s", path);
+    if (n > 0 && (n < (ssize_t)sizeof(head) || memcmp(head, magic, sizeof(head)) != 0))
+        return st_fail(err, EINVAL, "%s: is no database and is not deleted; move it away first", path);
+    if (sqlite3_open_v2(path, &db.sq, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW, NULL) == SQLITE_OK &&
+        st_schema_whose(&db, &why) == -EPROTO)
+        rc = st_fail(err, EPROTO, "%s", why.msg);
+    sqlite3_close_v2(db.sq);
+    return rc;
+}
+
 int st_db_remove(const char *path, struct st_error *err)
 {
-    static const char *const endings[] = {"-wal", "-shm", ""};
-
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+    if (check_removable(path, err) < 0)
+        return -err->errnum;
+    for (int i = FILES - 1; i >= 0; i--) {
         st_auto_free char *name = st_xasprintf("%s%s", path, endings[i]);
 
         if (unlink(name) < 0 && errno != ENOENT)

@@ -16,7 +16,8 @@
 struct st_db {
     sqlite3 *sq;
     char *path;
-    uint64_t dev, ino; /* of the file that is open */
+    uint64_t dev, ino[3]; /* of the files that are open: itself, its log, the log's index; 0: not there */
+    int64_t until_ns;     /* READ: what is asked is given up then; 0: never */
 };
 
 enum st_db_mode { ST_DB_WRITE, ST_DB_READ };
@@ -28,13 +29,17 @@ void st_db_close(struct st_db *db);
 void st_db_closep(struct st_db **db);
 #define st_auto_db __attribute__((cleanup(st_db_closep))) struct st_db *
 
+/* Whatever is asked from now on has this long, all together; then it fails with -EINTR. For READ. */
+void st_db_be_patient(struct st_db *db, int64_t ns);
+
 /* The folder of a database, where it is missing. */
 int st_db_make_folder(const char *path, struct st_error *err);
 
-/* Is there another file, or none, where ours was opened? */
+/* Is there another file, or none, where ours was opened, or its log? */
 bool st_db_was_replaced(const struct st_db *db);
 
-/* Removes the file with its log. Nobody has it open. */
+/* Removes the file with its log. Nobody has it open. -EINVAL, -EPROTO: it is no database, or another
+ * program's. */
 int st_db_remove(const char *path, struct st_error *err);
 
 /* -EIO and what SQLite says. */

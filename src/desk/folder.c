@@ -30,14 +30,28 @@ void st_trace_names_free(struct st_trace_names *names)
     *names = (struct st_trace_names){0};
 }
 
-int st_folder_watch(const char *folder, struct st_error *err)
+static int watch(const char *folder, uint32_t what, struct st_error *err)
 {
-    const uint32_t what = IN_MODIFY | IN_CREATE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_CLOSE_WRITE;
     st_auto_fd fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
     if (fd < 0 || inotify_add_watch(fd, folder, what) < 0)
         return st_fail_errno(err, "watch %s", folder);
     return st_steal_fd(&fd);
+}
+
+int st_folder_watch(const char *folder, struct st_error *err)
+{
+    return watch(folder, IN_MODIFY | IN_CREATE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_CLOSE_WRITE,
+                 err);
+}
+
+int st_folder_watch_gone(const char *file, struct st_error *err)
+{
+    const char *slash = strrchr(file, '/');
+    st_auto_free char *folder = st_xstrndup(file, slash ? (size_t)(slash - file) + 1 : 0);
+
+    return watch(slash ? folder : ".",
+                 IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF, err);
 }
 
 static void add_name(struct st_trace_names *names, const char *file)

@@ -17,6 +17,9 @@ void st_trace_names_free(struct st_trace_names *names);
 /* The fd to wait on. */
 int st_folder_watch(const char *folder, struct st_error *err);
 
+/* An fd that is readable where something of the file's folder was removed, or took another's place. */
+int st_folder_watch_gone(const char *file, struct st_error *err);
+
 /* What has happened since; the fd is readable. Fills names, which are empty. */
 int st_folder_changes(int fd, struct st_trace_names *names, struct st_error *err);
 

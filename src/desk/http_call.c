@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#define PATIENCE_NS INT64_C(3000000000) /* of a worker with one request */
+
 struct st_db *st_call_db(struct st_call *c)
 {
     struct st_error err = {0};
@@ -17,6 +19,7 @@ struct st_db *st_call_db(struct st_call *c)
             st_http_refuse(c->a, 503, "no_index", "%s", err.msg);
         return NULL;
     }
+    st_db_be_patient(*c->db, PATIENCE_NS);
     return *c->db;
 }
 

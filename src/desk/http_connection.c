@@ -157,6 +157,12 @@ static bool read_request(struct st_connection *c, const char *method)
     return false;
 }
 
+static unsigned check(struct st_connection *c)
+{
+    return st_gate_check(&c->server->desk->gate, &c->request, c->route->flags, st_now_mono_ns(), &c->session,
+                         &c->answer);
+}
+
 /* Header only: is it to be answered at all? */
 static enum MHD_Result begin(struct st_connection *c, const char *method)
 {
@@ -172,8 +178,7 @@ static enum MHD_Result begin(struct st_connection *c, const char *method)
     if (!readable)
         return send_answer(c);
     c->route = st_route_find(&c->request, &c->answer);
-    if (!c->route || st_gate_check(&c->server->desk->gate, &c->request, c->route->flags, st_now_mono_ns(),
-                                   &c->session, &c->answer))
+    if (!c->route || check(c))
         return send_answer(c);
     return MHD_YES;
 }
@@ -188,6 +193,9 @@ static void take_body(struct st_connection *c, const char *data, size_t len)
 
 static enum MHD_Result act(struct st_connection *c)
 {
+    /* The session may have ended while the body came, and its place be another's. */
+    if (c->session && check(c))
+        return send_answer(c);
     c->job.handler = c->route->handler;
     c->job.call =
         (struct st_call){.desk = c->server->desk, .r = &c->request, .a = &c->answer, .session = c->session};

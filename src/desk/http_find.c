@@ -7,7 +7,6 @@
  * words are asked for, the way is the one on which there is less to look at. */
 #include "desk/http_find.h"
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "desk/http_sets.h"
 
@@ -16,8 +15,6 @@
 
 #define MERGED_MAX 2000 /* more classes or texts than that, and time leads there sooner */
 #define FEW 10000       /* events that are looked at one by one in the time of a page */
-#define PATIENCE_NS INT64_C(3000000000)
-#define LOOK_EACH 4096
 
 void st_found_free(struct st_found *f)
 {
@@ -31,9 +28,7 @@ struct search {
     struct st_sets sets;
     struct st_found *out;
     size_t room;
-    int64_t floor;    /* nothing older can get onto the page any more */
-    int64_t began_ns; /* of the whole */
-    unsigned looked;
+    int64_t floor; /* nothing older can get onto the page any more */
 };
 
 static int newest_first(const void *a, const void *b)
@@ -70,13 +65,6 @@ static void settle(struct search *s)
         s->floor = s->out->list[kept - 1].ts;
 }
 
-static int too_long(struct search *s, struct st_error *err)
-{
-    if (++s->looked % LOOK_EACH || st_now_mono_ns() - s->began_ns < PATIENCE_NS)
-        return 0;
-    return st_fail(err, EINTR, "this takes too long; a shorter time (since, until) or another filter helps");
-}
-
 /* Columns are ts, id, class, subject, command as far as the statement has them. */
 static int take_rows(struct search *s, sqlite3_stmt *st, bool looks_at_class, bool looks_at_text,
                      struct st_error *err)
@@ -88,9 +76,6 @@ static int take_rows(struct search *s, sqlite3_stmt *st, bool looks_at_class, bo
         struct st_event_at at = {.ts = sqlite3_column_int64(st, 0), .id = sqlite3_column_int64(st, 1)};
 
         if (at.ts < s->floor)
-            break;
-        rc = too_long(s, err);
-        if (rc < 0)
             break;
         if (looks_at_class && !st_set_has(&s->sets.classes, sqlite3_column_int64(st, 2)))
             continue;
@@ -181,7 +166,7 @@ static int by_shortest_way(struct search *s, struct st_error *err)
 
 int st_find_run(struct st_db *db, const struct st_find *f, struct st_found *out, struct st_error *err)
 {
-    struct search s = {.db = db, .f = f, .out = out, .floor = INT64_MIN, .began_ns = st_now_mono_ns()};
+    struct search s = {.db = db, .f = f, .out = out, .floor = INT64_MIN};
     int rc = st_sets_find(db, f, &s.sets, err);
 
     *out = (struct st_found){0};

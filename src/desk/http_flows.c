@@ -48,11 +48,18 @@ static const char *text_of(const struct st_json_node *o, const char *key)
     return st_json_str(st_json_get(o, key), NULL);
 }
 
-static int64_t number_of(const struct st_json_node *o, const char *key, int64_t without)
+static int64_t number_of(const struct st_json_node *o, const char *key, int64_t max, int64_t without)
 {
     int64_t n;
 
-    return st_json_int(st_json_get(o, key), &n) ? n : without;
+    return st_json_int(st_json_get(o, key), &n) && n >= 0 && n <= max ? n : without;
+}
+
+/* What is forged may add up to more than fits. */
+static void add(int64_t *sum, const struct st_json_node *o, const char *key, int64_t without)
+{
+    if (__builtin_add_overflow(*sum, number_of(o, key, INT64_MAX, without), sum))
+        *sum = INT64_MAX;
 }
 
 /* Columns of the row: container, agent, blocked, ts, detail. */
@@ -117,15 +124,16 @@ static void take_event(struct flows *f, sqlite3_stmt *s)
     o = st_json_root(doc);
     name = other_end(o);
     protocol = text_of(o, "protocol");
-    flow = name ? flow_of(f, s, name, protocol ? protocol : "dns", number_of(o, "dst_port", -1)) : NULL;
+    flow = name ? flow_of(f, s, name, protocol ? protocol : "dns", number_of(o, "dst_port", UINT16_MAX, -1))
+                : NULL;
     if (!flow)
         return;
     if (is_first(o))
-        flow->n += number_of(o, "count", 1);
+        add(&flow->n, o, "count", 1);
     if (sqlite3_column_int(s, 2))
-        flow->blocked += number_of(o, "count", 1);
-    flow->sent += number_of(o, "bytes_sent", 0);
-    flow->received += number_of(o, "bytes_received", 0);
+        add(&flow->blocked, o, "count", 1);
+    add(&flow->sent, o, "bytes_sent", 0);
+    add(&flow->received, o, "bytes_received", 0);
     if (sqlite3_column_int64(s, 3) > flow->last)
         flow->last = sqlite3_column_int64(s, 3);
 }

@@ -58,18 +58,6 @@ static void write_event(const struct st_frame *f, const struct st_extract *x, st
     st_jw_end(&w, '}');
 }
 
-static char *lower_words(const struct st_extract *x)
-{
-    struct st_buf b = ST_BUF_INIT;
-
-    st_buf_add(&b, x->subject.p, x->subject.len);
-    st_buf_addc(&b, ' ');
-    st_buf_add(&b, x->command.p, x->command.len);
-    for (char *c = b.data, *end = b.data + b.len; c < end; c++)
-        *c = (char)tolower((unsigned char)*c);
-    return b.data;
-}
-
 bool st_live_event_read(struct st_str container, struct st_str line, struct st_buf *scratch,
                         struct st_live_event *out)
 {
@@ -86,7 +74,8 @@ bool st_live_event_read(struct st_str container, struct st_str line, struct st_b
         container = container_by_name(&f);
     write_event(&f, &x, container, &json);
     *out = (struct st_live_event){.len = json.len,
-                                  .words = lower_words(&x),
+                                  .subject = copy(x.subject),
+                                  .command = copy(x.command),
                                   .analysis_id = copy(x.analysis_id),
                                   .container = copy(container),
                                   .kind = copy(x.kind),
@@ -101,7 +90,8 @@ bool st_live_event_read(struct st_str container, struct st_str line, struct st_b
 void st_live_event_free(struct st_live_event *e)
 {
     free(e->json);
-    free(e->words);
+    free(e->subject);
+    free(e->command);
     free(e->analysis_id);
     free(e->container);
     free(e->kind);
@@ -120,23 +110,62 @@ static bool in_list(const struct st_find_list *l, const char *word)
     return l->n == 0;
 }
 
-/* Every word is somewhere in it. */
-static bool has_words(const char *words, const char *text)
+/* What a word is made of: letters and digits; all beyond ASCII is taken for letters. */
+static bool is_word(char c)
 {
-    while (text && *text) {
-        size_t len = strcspn(text, " ");
-        char word[256];
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (unsigned char)c >= 0x80;
+}
 
-        if (len >= sizeof(word))
+static const char *next_word(const char *at, const char *end)
+{
+    while (at < end && !is_word(*at))
+        at++;
+    return at;
+}
+
+/* Do the words of the phrase stand here, one after the other? The last may be longer. */
+static bool stands_at(const char *text, const char *text_end, const char *phrase, const char *end)
+{
+    for (;;) {
+        for (; phrase < end && is_word(*phrase); text++, phrase++)
+            if (text == text_end || tolower((unsigned char)*text) != tolower((unsigned char)*phrase))
+                return false;
+        phrase = next_word(phrase, end);
+        if (phrase == end)
+            return true;
+        if (text < text_end && is_word(*text))
             return false;
-        for (size_t i = 0; i < len; i++)
-            word[i] = (char)tolower((unsigned char)text[i]);
-        word[len] = '\0';
-        if (!strstr(words, word))
-            return false;
-        text += len + (text[len] == ' ');
+        text = next_word(text, text_end);
     }
-    return true;
+}
+
+static bool has_phrase(const char *text, const char *phrase, const char *end)
+{
+    const char *text_end = text + strlen(text);
+
+    for (text = next_word(text, text_end); text < text_end; text = next_word(text, text_end)) {
+        if (stands_at(text, text_end, phrase, end))
+            return true;
+        while (text < text_end && is_word(*text))
+            text++;
+    }
+    return false;
+}
+
+bool st_live_words(const char *text, const char *query)
+{
+    bool any = false;
+
+    while (*query) {
+        const char *end = query + strcspn(query, " "), *phrase = next_word(query, end);
+
+        if (phrase < end && !has_phrase(text, phrase, end))
+            return false;
+        any |= phrase < end;
+        query = end + strspn(end, " ");
+    }
+    return any; /* signs alone are found nowhere */
 }
 
 bool st_live_event_fits(const struct st_live_event *e, const struct st_find *f)
@@ -145,5 +174,5 @@ bool st_live_event_fits(const struct st_live_event *e, const struct st_find *f)
            (!f->container || strcmp(f->container, e->container) == 0) && in_list(&f->severity, e->severity) &&
            in_list(&f->kind, e->kind) && in_list(&f->verdict, e->result) &&
            (f->blocked < 0 || f->blocked == e->blocked) && e->ts >= f->since && e->ts < f->until &&
-           has_words(e->words, f->text);
+           (!f->text || st_live_words(e->subject, f->text) || st_live_words(e->command, f->text));
 }

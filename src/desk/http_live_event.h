@@ -8,7 +8,7 @@ struct st_live_event {
     char *json;
     size_t len;
     /* What filters look at; in a memory of the event's own. */
-    char *words; /* in lower case */
+    char *subject, *command;
     char *analysis_id, *container, *kind, *severity, *result;
     bool blocked;
     int64_t ts;
@@ -18,5 +18,9 @@ struct st_live_event {
 bool st_live_event_read(struct st_str container, struct st_str line, struct st_buf *scratch,
                         struct st_live_event *out);
 void st_live_event_free(struct st_live_event *e);
+
+/* Is what is looked for in this text? As the database has it (http_sets.h): each part between spaces is a
+ * phrase of words, of which the last need only begin. */
+bool st_live_words(const char *text, const char *query);
 
 bool st_live_event_fits(const struct st_live_event *e, const struct st_find *f);

@@ -14,7 +14,9 @@
 void st_login_init(struct st_login *l, const char *token, const char *code, const char *user,
                    struct st_session *sessions, int64_t now_ns)
 {
-    *l = (struct st_login){.wrong = {.burst = WRONG_BURST, .each_ns = WRONG_EACH_NS}, .sessions = sessions};
+    *l = (struct st_login){.wrong = {.burst = WRONG_BURST, .each_ns = WRONG_EACH_NS},
+                           .wrong_codes = {.burst = WRONG_BURST, .each_ns = WRONG_EACH_NS},
+                           .sessions = sessions};
     snprintf(l->token, sizeof(l->token), "%s", token);
     snprintf(l->code, sizeof(l->code), "%s", code ? code : "");
     snprintf(l->user, sizeof(l->user), "%.*s", ST_HTTP_USER_MAX,
@@ -94,6 +96,14 @@ struct st_session *st_login_session(struct st_login *l, const char *cookie_heade
     }
     found->used_ns = now_ns;
     return found;
+}
+
+bool st_session_stands(struct st_session *s, const char *id, int64_t now_ns)
+{
+    if (is_over(s, now_ns) || !st_secret_is(s->id, id, strlen(id)))
+        return false;
+    s->used_ns = now_ns;
+    return true;
 }
 
 bool st_login_bearer(const struct st_login *l, const char *authorization)

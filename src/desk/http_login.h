@@ -24,8 +24,9 @@ struct st_login {
     char code[ST_SECRET_SIZE]; /* "": used, or none */
     int64_t code_until_ns;
     char user[ST_HTTP_USER_MAX + 1]; /* who a log-in is taken for that names nobody */
-    struct st_limit wrong;
-    struct st_session *sessions; /* ST_SESSIONS_MAX */
+    struct st_limit wrong;           /* tokens */
+    struct st_limit wrong_codes;     /* apart: any page can have a browser open links */
+    struct st_session *sessions;     /* ST_SESSIONS_MAX */
 };
 
 /* token: as st_secret_file() gives it; code NULL: no link. sessions: ST_SESSIONS_MAX of them, zeroed or as
@@ -42,6 +43,9 @@ void st_login_close(struct st_session *s);
 
 /* The session of a request's cookie, which lives on by it; NULL: none. */
 struct st_session *st_login_session(struct st_login *l, const char *cookie_header, int64_t now_ns);
+
+/* Is this place still that of the session which had this id? Then it lives on by it. */
+bool st_session_stands(struct st_session *s, const char *id, int64_t now_ns);
 
 /* Authorization: Bearer TOKEN */
 bool st_login_bearer(const struct st_login *l, const char *authorization);

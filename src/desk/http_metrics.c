@@ -53,6 +53,14 @@ static const struct counted counted[] = {
      "Operations that did not happen.",
      "SELECT kind, sum(n) FROM class WHERE n > 0 AND blocked GROUP BY 1",
      {"type"}},
+    /* Each severity from the first look on: a counter that appears with its first event has not increased. */
+    {"sandtrace_violations_total",
+     "counter",
+     "Events whose verdict was not allow.",
+     "WITH s(severity) AS (VALUES('none'), ('low'), ('medium'), ('high'), ('critical'))"
+     " SELECT s.severity, coalesce(sum(n), 0) FROM s LEFT JOIN class c ON c.severity = s.severity"
+     " AND c.result <> 'allow' GROUP BY 1",
+     {"severity"}},
     {"sandtrace_pauses_total",
      "counter",
      "Containers paused, by a violation or by a person.",
@@ -71,8 +79,10 @@ static const struct counted counted[] = {
     {"sandtrace_lost_total",
      "counter",
      "Records that a sink, or events that a sensor, lost, as the traces tell it.",
-     "SELECT coalesce(sum(json_extract(e.raw_detail, '$.lost')), 0) FROM class c JOIN sandbox_audit_event e"
-     " INDEXED BY event_by_class ON e.class = c.no WHERE c.kind = 'sensor' AND c.n > 0",
+     /* sum() fails where it overflows, and a forged trace must not silence all the others. */
+     "SELECT total(n) FROM (SELECT json_extract(e.raw_detail, '$.lost') AS n FROM class c"
+     " JOIN sandbox_audit_event e INDEXED BY event_by_class ON e.class = c.no"
+     " WHERE c.kind = 'sensor' AND c.n > 0) WHERE typeof(n) = 'integer' AND n > 0",
      {0}},
 };
 

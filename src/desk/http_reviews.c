@@ -13,9 +13,8 @@ void st_reviews_of(const struct st_desk *desk, struct st_reviews *out)
 {
     struct st_error err = {0};
 
-    *out = (struct st_reviews){0};
     if (st_review_list(desk->quarantine_dir, out, &err) < 0)
-        *out = (struct st_reviews){0};
+        st_reviews_free(out);
 }
 
 /* The newest open one. */

@@ -33,14 +33,14 @@ void st_answer_session(struct st_call *c)
 }
 
 /* Another try may be made. */
-static bool may_try(struct st_call *c, int64_t now)
+static bool may_try(struct st_call *c, struct st_limit *wrong, const char *of_what, int64_t now)
 {
     unsigned wait;
 
-    if (st_limit_allows(&c->desk->gate.login->wrong, now, &wait))
+    if (st_limit_allows(wrong, now, &wait))
         return true;
     c->a->retry_after = wait;
-    st_http_refuse(c->a, 429, "too_many", "too many wrong tokens; wait %u s", wait);
+    st_http_refuse(c->a, 429, "too_many", "too many wrong %s; wait %u s", of_what, wait);
     return false;
 }
 
@@ -61,7 +61,7 @@ void st_answer_login(struct st_call *c)
     const char *token, *name;
     int64_t now = st_now_mono_ns();
 
-    if (!may_try(c, now))
+    if (!may_try(c, &login->wrong, "tokens", now))
         return;
     if (st_json_parse(st_buf_cstr(&c->r->body), c->r->body.len, &limits, &doc, NULL) < 0 ||
         !(token = st_json_str(st_json_get(st_json_root(doc), "token"), NULL))) {
@@ -84,15 +84,17 @@ void st_answer_login(struct st_call *c)
 
 void st_answer_login_link(struct st_call *c)
 {
+    struct st_login *login = c->desk->gate.login;
+    const char *code = st_query_get(&c->r->query, "code");
     int64_t now = st_now_mono_ns();
     struct st_session *s;
 
-    if (!may_try(c, now))
+    if (!may_try(c, &login->wrong_codes, "links; log in by the token, or", now))
         return;
-    s = st_login_by_code(c->desk->gate.login, st_query_get(&c->r->query, "code"), now);
+    s = st_login_by_code(login, code, now);
     if (!s) {
-        if (st_query_get(&c->r->query, "code"))
-            st_limit_count(&c->desk->gate.login->wrong, now);
+        if (code)
+            st_limit_count(&login->wrong_codes, now);
         st_answer_index(c); /* it has the form */
         c->a->status = 403;
         return;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BLOCK 16384
 
@@ -14,15 +15,27 @@ struct st_stream {
     struct st_stream *next, **at; /* in the list of the server */
     struct MHD_Connection *mhd;
     struct st_reader *reader;
+    struct st_session *session; /* NULL: by the token */
+    char id[ST_SECRET_SIZE];    /* of the session: its place may become another's */
     bool sleeps;
 };
+
+/* Who logs out is told nothing more. */
+static bool may_read(struct st_stream *s, int64_t now)
+{
+    return !s->session || st_session_stands(s->session, s->id, now);
+}
 
 static ssize_t send_more(void *cls, uint64_t pos, char *buf, size_t max)
 {
     struct st_stream *s = cls;
-    size_t n = st_reader_take(s->reader, buf, max, st_now_mono_ns());
+    int64_t now = st_now_mono_ns();
+    size_t n;
 
     (void)pos;
+    if (!may_read(s, now))
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    n = st_reader_take(s->reader, buf, max, now);
     if (n == 0) {
         s->sleeps = true;
         MHD_suspend_connection(s->mhd);
@@ -54,8 +67,13 @@ struct MHD_Response *st_stream_response(struct st_connection *c)
         return NULL;
     }
     s = st_xcalloc(1, sizeof(*s));
-    *s = (struct st_stream){
-        .next = c->server->streams, .at = &c->server->streams, .mhd = c->mhd, .reader = reader};
+    *s = (struct st_stream){.next = c->server->streams,
+                            .at = &c->server->streams,
+                            .mhd = c->mhd,
+                            .reader = reader,
+                            .session = c->session};
+    if (s->session)
+        memcpy(s->id, s->session->id, sizeof(s->id));
     if (s->next)
         s->next->at = &s->next;
     c->server->streams = s;
@@ -72,7 +90,7 @@ void st_streams_wake(struct st_server *server)
     int64_t now = st_now_mono_ns();
 
     for (struct st_stream *s = server->streams; s; s = s->next)
-        if (s->sleeps && st_reader_has_news(s->reader, now)) {
+        if (s->sleeps && (st_reader_has_news(s->reader, now) || !may_read(s, now))) {
             s->sleeps = false;
             MHD_resume_connection(s->mhd);
         }

@@ -14,6 +14,8 @@ struct job {
     struct st_db *db;
     struct st_ingest *ingest;
     int dirfd, lock;
+    int gone;     /* readable: something beside the database was taken away, or the database */
+    bool rebuilt; /* what was there before us is gone, where that was asked for */
     uint64_t traces, events;
 };
 
@@ -47,10 +49,22 @@ static void close_db(struct job *j)
     st_db_closep(&j->db);
 }
 
+/* The lock stands beside the database, and may be gone with it. */
 static int open_db(struct job *j, struct st_error *err)
 {
-    int rc = st_db_open(j->o->db, ST_DB_WRITE, &j->db, err);
+    int rc = st_db_make_folder(j->o->db, err);
 
+    st_close(&j->lock);
+    if (rc == 0)
+        rc = take_lock(j, err);
+    st_close(&j->gone);
+    if (rc == 0 && j->o->follow)
+        rc = j->gone = st_folder_watch_gone(j->o->db, err);
+    if (rc >= 0 && j->o->rebuild && !j->rebuilt)
+        rc = st_db_remove(j->o->db, err);
+    j->rebuilt = true;
+    if (rc >= 0)
+        rc = st_db_open(j->o->db, ST_DB_WRITE, &j->db, err);
     return rc < 0 ? rc : st_ingest_new(j->db, &j->o->ingest, &j->ingest, err);
 }
 
@@ -181,19 +195,33 @@ static void tell(struct job *j)
     j->traces = j->events = 0;
 }
 
+/* What happened there is seen by looking. */
+static void forget_gone(const struct job *j)
+{
+    char events[4096] __attribute__((aligned(8)));
+
+    while (read(j->gone, events, sizeof(events)) > 0)
+        ;
+}
+
 static int follow(struct job *j, int watch, struct st_error *err)
 {
-    struct pollfd fds[] = {{.fd = watch, .events = POLLIN}, {.fd = j->o->stop_fd, .events = POLLIN}};
     int rc = 0;
 
     while (rc == 0) {
-        if (poll(fds, 2, -1) < 0) {
+        struct pollfd fds[] = {{.fd = watch, .events = POLLIN},
+                               {.fd = j->o->stop_fd, .events = POLLIN},
+                               {.fd = j->gone, .events = POLLIN}};
+
+        /* It may have gone before that was watched. */
+        if (poll(fds, 3, st_db_was_replaced(j->db) ? 0 : -1) < 0) {
             if (errno == EINTR)
                 continue;
             return st_fail_errno(err, "poll");
         }
         if (fds[1].revents)
             return 0;
+        forget_gone(j);
         rc = look_at_changed(j, watch, err);
         if (rc == 0)
             tell(j);
@@ -222,19 +250,14 @@ static int run(struct job *j, struct st_error *err)
 
 int st_index(const struct st_index_options *o, struct st_error *err)
 {
-    struct job j = {.o = o, .dirfd = -1, .lock = -1};
-    int rc = st_db_make_folder(o->db, err);
+    struct job j = {.o = o, .dirfd = -1, .lock = -1, .gone = -1};
+    int rc = open_db(&j, err);
 
-    if (rc == 0)
-        rc = take_lock(&j, err);
-    if (rc == 0 && o->rebuild)
-        rc = st_db_remove(o->db, err);
-    if (rc == 0)
-        rc = open_db(&j, err);
     if (rc == 0)
         rc = run(&j, err);
     close_db(&j);
     st_close(&j.dirfd);
+    st_close(&j.gone);
     st_close(&j.lock);
     return rc;
 }

@@ -28,6 +28,7 @@ struct pass {
     struct st_trace_row row;
     struct st_verifier *verifier;
     uint64_t issues_written; /* the first that is not in the database as it is */
+    bool judged; /* its events say that it is broken, also those before the place where that was found */
     uint64_t events, uncommitted;
     bool unfinished;
     bool moved;         /* the row's place is another than the database knows */
@@ -99,13 +100,18 @@ static void on_doubt(void *ctx, bool begins)
         p->issues_written = issues;
 }
 
+static bool demands_signatures(const struct pass *p)
+{
+    return p->in->o.n_keys && !p->in->o.allow_unsigned;
+}
+
 static struct st_verifier *resume(struct pass *p)
 {
     const struct st_ingest_options *own = &p->in->o;
     struct st_verify_options o = {.keys = own->keys,
                                   .n_keys = own->n_keys,
                                   .allow_unsigned = own->allow_unsigned,
-                                  .refuse_older = own->n_keys && !own->allow_unsigned,
+                                  .refuse_older = demands_signatures(p),
                                   .running = true,
                                   .on_record = on_record,
                                   .on_doubt = on_doubt,
@@ -169,6 +175,20 @@ static void note_last(struct pass *p)
     p->row.last_len = p->last.len;
 }
 
+/* Whoever changes a record can make its hash anew, and those behind it: then only the next link or signature
+ * tells, and all since the last one that stands may be forged. Where a tear is declared, that was it. */
+static int judge(struct pass *p)
+{
+    const struct st_verify_report *report = &p->row.place.report;
+    bool broken = report->n_issues > 0;
+    int rc = 0;
+
+    if (demands_signatures(p) && broken != p->judged)
+        rc = st_rows_judge(p->in->rows, p->row.no, broken ? report->signed_seq : 0, broken, p->err);
+    p->judged = broken;
+    return rc;
+}
+
 static int commit(struct pass *p)
 {
     struct st_trace_row *row = &p->row;
@@ -177,7 +197,7 @@ static int commit(struct pass *p)
     st_verifier_save(p->verifier, &row->place);
     note_last(p);
     row->updated = st_now_wall_us();
-    if (st_pipeline_drain(p->in->pipeline, p->err) < 0 || st_rows_begin(rows, p->err) < 0 ||
+    if (st_pipeline_drain(p->in->pipeline, p->err) < 0 || st_rows_begin(rows, p->err) < 0 || judge(p) < 0 ||
         st_rows_issues(rows, row->no, &row->place.report, p->issues_written, p->err) < 0 ||
         st_trace_row_save(p->in->db, row, p->err) < 0 || st_rows_commit(rows, p->err) < 0)
         return -p->err->errnum;
@@ -254,6 +274,7 @@ static int pass_over(struct pass *p, int dirfd)
         return rc;
     p->verifier = resume(p);
     p->issues_written = p->row.place.report.n_issues;
+    p->judged = p->issues_written > 0;
     if (!p->row.no && st_trace_row_save(p->in->db, &p->row, p->err) < 0)
         return -p->err->errnum;
     rc = show_again(p, dirfd);
@@ -298,6 +319,7 @@ static int begin_again(struct pass *p)
     st_verifier_freep(&p->verifier);
     p->verifier = resume(p);
     p->issues_written = 0;
+    p->judged = false;
     st_buf_clear(&p->last);
     return commit(p);
 }

@@ -1,8 +1,8 @@
 /* ingest: what is new in one trace, into the database, its chain checked on the way.
  *
- * A chain that is broken is said in the row of the trace, in its issues, and in every event from there on. A
- * file that is not the one that was read before, or has become shorter, is read from its beginning; the
- * trace's note keeps what was there. */
+ * A chain that is broken is said in the row of the trace, in its issues, and in every event from there on;
+ * where signatures are demanded, from the last one on that stands. A file that is not the one that was read
+ * before, or has become shorter, is read from its beginning; the trace's note keeps what was there. */
 #pragma once
 
 #include "audit/sign.h"

@@ -117,11 +117,14 @@ int st_review_list(const char *dir, struct st_reviews *out, struct st_error *err
         close(root);
         return rc;
     }
-    while ((e = readdir(entries))) {
-        st_auto_fd folder = st_review_id_ok(e->d_name) ? open_task(root, e->d_name) : -1;
+    for (errno = 0; (e = readdir(entries)); errno = 0) {
+        st_auto_fd folder = st_review_id_ok(e->d_name) ? open_task(root, e->d_name) : -ENOTDIR;
 
-        if (folder < 0)
+        if (folder == -ENOTDIR || folder == -ELOOP || folder == -ENOENT)
             continue;
+        /* One that can't be looked at may be the open one: whoever asks must not take it for none. */
+        if (folder < 0)
+            return st_fail(err, -folder, "%s/%s: %s", dir, e->d_name, strerror(-folder));
         if (out->n == ST_REVIEW_LIST_MAX) {
             out->more = true;
             break;
@@ -130,6 +133,8 @@ int st_review_list(const char *dir, struct st_reviews *out, struct st_error *err
             out->list = st_xrealloc(out->list, (out->n ? 2 * out->n : 1) * sizeof(*out->list));
         read_task(dir, folder, e->d_name, &out->list[out->n++]);
     }
+    if (errno)
+        return st_fail_errno(err, "%s", dir);
     if (out->n)
         qsort(out->list, out->n, sizeof(*out->list), newest_first);
     return 0;

@@ -22,6 +22,19 @@ static int refuse(const struct st_review *r, const char *what, struct st_error *
         r->id, r->id);
 }
 
+/* Of a task that can't be read only its name is known: the container's ID, and which time it was. */
+static bool is_of(const struct st_review *r, const char *id)
+{
+    size_t len = strlen(id);
+
+    if (!r->broken)
+        return strcmp(r->container, id) == 0;
+    if (strncmp(r->id, id, len) != 0)
+        return false;
+    return !r->id[len] ||
+           (r->id[len] == '.' && r->id[len + 1 + strspn(r->id + len + 1, "0123456789")] == '\0');
+}
+
 int st_review_admit(const struct st_config *config, const struct st_oci_config *bundle, const char *dir,
                     const char *id, struct st_error *err)
 {
@@ -42,7 +55,7 @@ int st_review_admit(const struct st_config *config, const struct st_oci_config *
 
         if (r->state == ST_REVIEW_CLOSED)
             continue;
-        if (r->container && strcmp(r->container, id) == 0)
+        if (is_of(r, id))
             return refuse(r, "this container", err);
         if (image[0] && r->image && strcmp(r->image, image) == 0)
             return refuse(r, "a container of this image", err);

@@ -16,7 +16,7 @@ struct st_rows {
     struct st_counts *counts;
     struct st_places *places;
     struct st_feed *feed;
-    sqlite3_stmt *add, *begin, *commit, *rollback, *drop, *drop_issues, *add_issue, *last_id;
+    sqlite3_stmt *add, *begin, *commit, *rollback, *drop, *drop_issues, *add_issue, *judge, *last_id;
     bool open;
     int64_t next_id; /* 0: not known */
 };
@@ -33,6 +33,9 @@ static const struct {
     {offsetof(struct st_rows, drop), "DELETE FROM sandbox_audit_event WHERE trace = ?1 AND id >= ?2"},
     {offsetof(struct st_rows, drop_issues), "DELETE FROM trace_issue WHERE trace = ?1 AND n >= ?2"},
     {offsetof(struct st_rows, add_issue), "INSERT INTO trace_issue VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
+    {offsetof(struct st_rows, judge),
+     "UPDATE sandbox_audit_event SET chain = ?3 WHERE class IN (SELECT no FROM class WHERE trace = ?1)"
+     " AND seq > ?2 AND chain <> ?3"},
     {offsetof(struct st_rows, last_id), "SELECT max(id) FROM sandbox_audit_event"},
 };
 
@@ -233,6 +236,16 @@ int st_rows_drop(struct st_rows *r, int64_t trace, int64_t from_id, struct st_er
     sqlite3_bind_int64(r->drop, 1, trace);
     sqlite3_bind_int64(r->drop, 2, from_id);
     return st_db_run(r->db, r->drop, err);
+}
+
+int st_rows_judge(struct st_rows *r, int64_t trace, uint64_t after_seq, bool broken, struct st_error *err)
+{
+    if (st_rows_begin(r, err) < 0)
+        return -err->errnum;
+    sqlite3_bind_int64(r->judge, 1, trace);
+    sqlite3_bind_int64(r->judge, 2, (int64_t)after_seq);
+    st_bind_str(r->judge, 3, st_str(broken ? ST_CHAIN_BROKEN : ST_CHAIN_WHOLE));
+    return st_db_run(r->db, r->judge, err);
 }
 
 int st_rows_issues(struct st_rows *r, int64_t trace, const struct st_verify_report *report, uint64_t keep,

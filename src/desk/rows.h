@@ -35,6 +35,9 @@ int st_rows_next_id(struct st_rows *r, int64_t *out, struct st_error *err);
 /* Takes the events of a trace out again, from this id on. */
 int st_rows_drop(struct st_rows *r, int64_t trace, int64_t from_id, struct st_error *err);
 
+/* Says of the trace's events behind a seq whether its chain is broken there. */
+int st_rows_judge(struct st_rows *r, int64_t trace, uint64_t after_seq, bool broken, struct st_error *err);
+
 /* The issues of the report from number `from` on; those from `keep` on that were there are taken out first.
  */
 int st_rows_issues(struct st_rows *r, int64_t trace, const struct st_verify_report *report, uint64_t keep,

@@ -126,6 +126,24 @@ static int version_of(struct st_db *db, int *out, struct st_error *err)
     return rc < 0 ? rc : 0;
 }
 
+/* A version alone says nothing: every program counts its own from 0. */
+static int check_whose(struct st_db *db, int version, struct st_error *err)
+{
+    st_auto_stmt s = NULL;
+    int rc = st_db_prepare(db,
+                           "SELECT count(*), coalesce(sum(type = 'table' AND name IN"
+                           " ('sandbox_audit_event', 'setting', 'trace')), 0) FROM sqlite_master",
+                           &s, err);
+
+    if (rc == 0)
+        rc = st_db_step(db, s, err);
+    if (rc < 0)
+        return rc;
+    if (version ? sqlite3_column_int(s, 1) == 3 : sqlite3_column_int(s, 0) == 0)
+        return 0;
+    return st_fail(err, EPROTO, "%s: a database of another program; it is left alone", db->path);
+}
+
 static int of_the_future(const struct st_db *db, int version, struct st_error *err)
 {
     return st_fail(err, EPROTO, "%s: made by a later sandtrace (schema %d, this one knows %d)", db->path,
@@ -161,10 +179,19 @@ int st_schema_bring_up(struct st_db *db, struct st_error *err)
     return rc;
 }
 
+int st_schema_whose(struct st_db *db, struct st_error *err)
+{
+    int version, rc = version_of(db, &version, err);
+
+    return rc < 0 ? rc : check_whose(db, version, err);
+}
+
 int st_schema_check(struct st_db *db, struct st_error *err)
 {
     int version, rc = version_of(db, &version, err);
 
+    if (rc == 0)
+        rc = check_whose(db, version, err);
     if (rc < 0 || version == ST_SCHEMA_VERSION)
         return rc;
     if (version > ST_SCHEMA_VERSION)

@@ -94,6 +94,12 @@ static int note_kill(struct st_pipeline *p, const struct st_pause *but, const st
     return 0;
 }
 
+/* Wherever a person says it: at the control socket, or at the review desk. */
+static const char *cause_of(const struct st_decider *by)
+{
+    return strcmp(by->how, "control") == 0 || strcmp(by->how, "desk") == 0 ? "person" : by->how;
+}
+
 static void carry_out_kill(struct st_pipeline *p, const struct st_decider *by)
 {
     const struct st_violation *worst = st_pauses_worst(&p->pauses);
@@ -101,7 +107,7 @@ static void carry_out_kill(struct st_pipeline *p, const struct st_decider *by)
 
     if (worst) {
         why = *worst;
-        snprintf(why.cause, sizeof(why.cause), "%.15s", strcmp(by->how, "control") == 0 ? "person" : by->how);
+        snprintf(why.cause, sizeof(why.cause), "%.15s", cause_of(by));
     }
     st_pauses_end_all(&p->pauses, false);
     if (p->kill)

@@ -39,6 +39,7 @@ teardown() {
     done
     remove_all_containers
     rm -rf "${WORLD:?}"/log/* "$WORLD/db" "$WORLD/again"
+    configure allow_unsigned true
     nothing_left_behind
 }
 
@@ -184,7 +185,7 @@ trace_is_in() { [ "$(of_trace state "$1.jsonl")" = sealed ]; }
     [ "$(switches_of "$pid")" = "$before" ]
 }
 
-has_events() { [ "$(count)" -eq "$1" ]; }
+has_events() { [ -e "$db" ] && [ "$(count 2>/dev/null)" = "$1" ]; }
 sleeps() { [ "$(cut -d' ' -f3 "/proc/$1/stat")" = S ]; }
 switches_of() { grep ctxt_switches "/proc/$1/status"; }
 
@@ -211,6 +212,29 @@ switches_of() { grep ctxt_switches "/proc/$1/status"; }
     make_trace 100 300
     retry_until has_events 402
     is_as_made_anew
+}
+
+@test "a database that is taken away while nothing happens is made again all the same, whatever part of it went" {
+    local part
+    make_trace 300
+    start_daemon index sandtrace index --follow
+    retry_until has_events 301
+    for part in 1 2 3 4 5; do # its log may go when the next one is there already
+        rm -f "$db"*
+        retry_until has_events 301
+    done
+    rm "$db-wal" "$db-shm"
+    make_trace 100 300
+    retry_until has_events 402
+    rm -r "$WORLD/db"
+    retry_until has_events 402
+    mv "$db" "$WORLD/again.db"
+    retry_until has_events 402
+    rm "$WORLD/again.db"
+    run -2 sandtrace index # the lock went with it, and is there again
+    [[ "$output" = *"another sandtrace is at work on it"* ]]
+    is_as_made_anew
+    [ "$(ask 'PRAGMA integrity_check')" = ok ]
 }
 
 @test "two at once are refused" {
@@ -254,6 +278,35 @@ switches_of() { grep ctxt_switches "/proc/$1/status"; }
     run -2 sandtrace index
     [[ "$output" = *"not a database"* ]]
     contains "$db" 'my diary'
+    run -2 sandtrace index --rebuild
+    [[ "$output" = *"is not deleted"* ]]
+    contains "$db" 'my diary'
+}
+
+@test "a database of another program is left alone, byte by byte" {
+    local sum version
+    make_trace 10
+    mkdir "$WORLD/db"
+    for version in 0 3; do # as most have it, and as ours has it
+        rm -f "$db"*
+        ask "CREATE TABLE diary(day, text); INSERT INTO diary VALUES(1, 'dear diary'); PRAGMA user_version = $version"
+        sum=$(sha256sum "$db")
+        run -2 sandtrace index
+        [[ "$output" = *"a database of another program"* ]]
+        run -2 sandtrace index --rebuild
+        [[ "$output" = *"a database of another program"* ]]
+        [ "$(sha256sum "$db")" = "$sum" ]
+        is_gone "$db-wal"
+    done
+}
+
+@test "a database of ours that is spoilt is made anew where that is asked for" {
+    make_trace 10
+    sandtrace index
+    dd if=/dev/urandom of="$db" bs=1 seek=100 count=20000 conv=notrunc status=none
+    run -2 sandtrace index
+    sandtrace index --rebuild
+    [ "$(count)" -eq 11 ]
 }
 
 @test "only root reads the database" {
@@ -278,6 +331,82 @@ switches_of() { grep ctxt_switches "/proc/$1/status"; }
     sandtrace index
     [ "$(of_trace chain)" = broken ]
     [ "$(count "chain = 'broken'")" -eq 63 ]
+    is_as_made_anew
+}
+
+# forge SEQ LAST: what record SEQ says is changed, and the hashes are made anew from there to LAST.
+forge() {
+    python3 - "$trace" "$1" "$2" <<'END'
+import hashlib, re, sys
+name, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+lines, head = open(name).read().splitlines(), None
+for i in range(first - 1, last):
+    line = lines[i].replace('"path":"/x"', '"path":"/y"') if i == first - 1 else re.sub(r'"prev_hash":"sha256:\w+"', f'"prev_hash":"{head}"', lines[i])
+    cut = re.sub(r',"record_hash":"sha256:\w+"', '', line)
+    before = re.search(r'"prev_hash":"(sha256:\w+)"', line)[1]
+    head = "sha256:" + hashlib.sha256((cut + before).encode()).hexdigest()
+    lines[i] = re.sub(r'"record_hash":"sha256:\w+"', f'"record_hash":"{head}"', line)
+open(name, "w").write("".join(line + "\n" for line in lines))
+END
+}
+
+# chains: how many events of the trace are said to be whole, and how many broken.
+chains() { ask "SELECT sum(chain = 'whole'), sum(chain = 'broken') FROM sandbox_audit_event"; }
+
+@test "of a signed trace that was changed no event is called whole that no signature vouches for, however well it was forged" {
+    local last
+    configure allow_unsigned false
+    for _ in 1 2 3 4 5; do
+        echo '{"type":"filesystem","tier":"kernel","wall_us":1774526400000000,"op":"open","access":1,"dev":0,"ino":0,"path":"2f78","process":{"pid":4}}'
+    done >"$NOTES/events"
+    for last in 9 11 12; do # its own hash; up to the checkpoint, whose signature is of another; the checkpoint's too
+        rm -f "$trace" "$db"*
+        "$ST_BUILDDIR/tests/audit/write_events" "$WORLD/keys" "$trace" made t <"$NOTES/events"
+        sandtrace index
+        "$ST_BUILDDIR/tests/audit/write_events" "$WORLD/keys" "$trace" made t <"$NOTES/events"
+        [ "$(of_trace "signed_seq, chain")" = '6|whole' ]
+        cp "$trace" "$NOTES/true"
+        forge 9 "$last"
+        run ! cmp -s "$trace" "$NOTES/true"
+        sandtrace index
+        [ "$(of_trace "signed_seq, chain")" = '6|broken' ]
+        [ "$(chains)" = '6|6' ]
+        is_as_made_anew
+        # What its writer says later does not mend it.
+        "$ST_BUILDDIR/tests/audit/write_events" "$WORLD/keys" "$trace" made t <"$NOTES/events"
+        sandtrace index
+        [ "$(ask "SELECT sum(chain = 'whole') FROM sandbox_audit_event")" -eq 6 ]
+        is_as_made_anew
+    done
+    # Nor is what was read before the bad news called whole for ever.
+    rm -f "$trace" "$db"*
+    head -n 11 "$NOTES/true" >"$trace"
+    forge 9 11
+    sandtrace index
+    [ "$(chains)" = '11|0' ]
+    tail -n 1 "$NOTES/true" >>"$trace"
+    sandtrace index
+    [ "$(chains)" = '6|6' ]
+    is_as_made_anew
+}
+
+@test "what a crash tore in a signed trace is in doubt until its writer declares it, and then whole again" {
+    local half
+    configure allow_unsigned false
+    echo '{"type":"filesystem","tier":"kernel","wall_us":1774526400000000,"op":"open","access":1,"dev":0,"ino":0,"path":"2f78","process":{"pid":4}}' >"$NOTES/events"
+    "$ST_BUILDDIR/tests/audit/write_events" "$WORLD/keys" "$trace" made t <"$NOTES/events"
+    "$ST_BUILDDIR/tests/audit/write_events" "$WORLD/keys" "$trace" made t <"$NOTES/events"
+    sed -i '$d' "$trace" # its last checkpoint: one event is left for which nobody vouches
+    half=$(sed -n 1p "$trace")
+    printf '%s\n%s' "$half" "${half:0:100}" >>"$trace"
+    sandtrace index
+    [ "$(chains)" = '2|2' ]
+    # (It ends by reading all of it, and knows nothing of tears.)
+    run -1 "$ST_BUILDDIR/tests/audit/write_events" "$WORLD/keys" "$trace" made t <"$NOTES/events"
+    sandtrace verify "$trace"
+    sandtrace index
+    [ "$(of_trace "chain, torn")" = 'whole|1' ]
+    [ "$(count "chain = 'broken'")" -eq 0 ]
     is_as_made_anew
 }
 

@@ -297,6 +297,12 @@ END
     start_detached box
     retry_until exists "$(folder_of box).2/review.json"
     trace_is_complete "$(id_of box)"
+    # A task that can't be read any more is of the container by its name.
+    runtime delete --force "$(id_of box)"
+    : >"$(folder_of box).2/review.json"
+    run start_detached box
+    [ "$status" -ne 0 ]
+    [[ $output == *"its task can't be read"*"sandtrace review show $(id_of box).2"* ]]
 }
 
 @test "reviews are listed, shown and closed once, and a name is no escape sequence" {

@@ -30,6 +30,11 @@ export async function hostileNamesAreText(stage, container, namesFile) {
     await page.locator('.story li').nth(names.length - 1).waitFor();
     await clean('the page of the container');
     check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'no name makes the page wider');
+    // What the server says of a name that it refuses has the name in it.
+    stage.expected.add('404');
+    await page.goto(`${stage.base}/sandbox-audit/container/${encodeURIComponent('\u202e<b>nobody')}`);
+    await page.getByRole('alert').filter({ hasText: 'nobody' }).first().waitFor();
+    await clean('a container that is not there');
 }
 
 /** A long name is cut, and shown whole on demand. */

@@ -1,4 +1,9 @@
 # Unit tests of L4's review desk.
+UNIT_TESTS += %D%/test_desk_db
+tests_unit_test_desk_db_SOURCES = %D%/test_desk_db.c
+tests_unit_test_desk_db_CPPFLAGS = $(tests_unit_test_desk_http_CPPFLAGS)
+tests_unit_test_desk_db_LDADD = $(tests_unit_test_desk_http_LDADD)
+
 UNIT_TESTS += %D%/test_desk_http
 tests_unit_test_desk_http_SOURCES = %D%/test_desk_http.c
 tests_unit_test_desk_http_CPPFLAGS = $(UNIT_CPPFLAGS) $(SQLITE_CFLAGS) $(SODIUM_CFLAGS)

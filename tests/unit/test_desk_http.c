@@ -213,6 +213,26 @@ static void a_session_outlives_the_server_that_made_it(void **state)
     assert_null(st_login_session(&f.login, header, SECOND));
 }
 
+static void a_place_is_not_the_session_that_had_it(void **state)
+{
+    struct st_session *s;
+    struct fixture f;
+    char id[ST_SECRET_SIZE];
+
+    (void)state;
+    make_gate(&f);
+    s = st_login_open(&f.login, "bob", 0);
+    memcpy(id, s->id, sizeof(id));
+    assert_true(st_session_stands(s, id, ST_SESSION_IDLE_NS));
+    assert_true(st_session_stands(s, id, ST_SESSION_IDLE_NS + SECOND)); /* it was used meanwhile */
+    assert_false(st_session_stands(s, id, 3 * ST_SESSION_IDLE_NS));
+    st_login_close(s);
+    assert_false(st_session_stands(s, id, SECOND));
+    assert_false(st_session_stands(s, "", SECOND));
+    assert_ptr_equal(st_login_open(&f.login, "eve", SECOND), s);
+    assert_false(st_session_stands(s, id, SECOND));
+}
+
 static void without_a_log_in_only_what_is_open_is_told(void **state)
 {
     struct st_http_request r = {0};
@@ -316,6 +336,7 @@ int main(void)
         cmocka_unit_test(the_link_works_once_and_not_for_long),
         cmocka_unit_test(sessions_end_and_the_oldest_makes_room),
         cmocka_unit_test(a_session_outlives_the_server_that_made_it),
+        cmocka_unit_test(a_place_is_not_the_session_that_had_it),
         cmocka_unit_test(without_a_log_in_only_what_is_open_is_told),
         cmocka_unit_test(a_post_by_cookie_needs_origin_and_token),
         cmocka_unit_test(only_names_of_this_machine_are_hosts),

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -182,6 +183,30 @@ static void a_folder_that_is_not_there_has_no_tasks(void **state)
     assert_int_equal(all.n, 0);
 }
 
+/* Out of file descriptors: also root is refused by that. */
+static void what_can_not_be_looked_at_is_not_taken_for_nothing(void **state)
+{
+    struct place *p = *state;
+    struct rlimit before, tight;
+    st_auto_reviews all = {0};
+    struct st_error err = {0};
+    int next, rc;
+
+    make_task(p, "box", whole);
+    next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_true(next >= 0);
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    tight = (struct rlimit){.rlim_cur = (rlim_t)next + 1, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0); /* the folder itself, and no more */
+    rc = st_review_list(p->dir, &all, &err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(rc, -EMFILE);
+    st_reviews_free(&all);
+    assert_int_equal(st_review_list(p->dir, &all, &err), 0);
+    assert_int_equal(all.n, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +217,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_id_is_a_name_and_may_be_cut_short, set_up, tear_down),
         cmocka_unit_test_setup_teardown(it_is_closed_once_with_a_reason, set_up, tear_down),
         cmocka_unit_test(a_folder_that_is_not_there_has_no_tasks),
+        cmocka_unit_test_setup_teardown(what_can_not_be_looked_at_is_not_taken_for_nothing, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

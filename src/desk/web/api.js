@@ -1,9 +1,12 @@
 // api: the only place that asks the server. Knows the session: who we are, whether we may act, and the word that every
 // POST must carry.
+import { plain } from './text.js';
+
+const LONGEST_MESSAGE = 500;
 
 export class Refusal extends Error {
     constructor(status, code, message) {
-        super(message);
+        super(plain(message, LONGEST_MESSAGE)); // there may be names in it
         this.status = status;
         this.code = code;
     }

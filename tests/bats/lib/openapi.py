@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""openapi.py DESCRIPTION URL CONTAINER: asks a real server for every GET of its description, and holds each answer to it:
-every field that is described is there with its type, and none is there that is not described."""
+"""openapi.py DESCRIPTION answer METHOD PATTERN STATUS TYPE FILE: holds an answer of a real server to what the description says of it: every field
+that is described is there with its type, and none is there that is not described.
+openapi.py DESCRIPTION stream FILE: the same for what a live stream has told.
+openapi.py DESCRIPTION missing FILE: which methods of which paths are not in FILE, a line each: METHOD PATTERN STATUS of what was held and done."""
 import json
-import os
 import sys
-import urllib.request
 
 description = json.load(open(sys.argv[1]))
-url, container = sys.argv[2:4]
 TYPES = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict}
 faults = []
 
@@ -42,23 +41,47 @@ def look(value, schema, where):
             look(item, schema["additionalProperties"], f"{where}.{name}")
 
 
-def ask(path):
-    request = urllib.request.Request(url + path, headers={"Authorization": "Bearer " + os.environ["TOKEN"]})
-    with urllib.request.urlopen(request) as answer:
-        return answer.headers["Content-Type"], answer.read()
+def answer(method, pattern, status, kind, name):
+    responses = description["paths"][pattern][method.lower()]["responses"]
+    described = responses.get(status, responses["default"])
+    body = open(name, "rb").read()
+    if "content" not in described:
+        if body:
+            faults.append(f"{method} {pattern}: {status} has a body")
+        return
+    (media, content), = described["content"].items()
+    if not kind.startswith(media):
+        faults.append(f"{method} {pattern}: {status} is {kind}")
+    elif media == "application/json":
+        look(json.loads(body), content["schema"], f"{method} {pattern} {status}")
 
 
-ids = {"/api/sandbox-audit/events/{id}": lambda: str(json.loads(ask("/api/sandbox-audit/events?limit=1")[1])["events"][0]["id"])}
-for path, methods in description["paths"].items():
-    if "get" not in methods or path == "/api/stream" or path == "/api/reviews/{id}":
-        continue
-    real = path.replace("{id}", ids.get(path, lambda: container)())
-    kind, body = ask(real)
-    (described, media), = methods["get"]["responses"]["200"]["content"].items()
-    if not kind.startswith(described):
-        faults.append(f"{path} is {kind}")
-    elif described == "application/json":
-        look(json.loads(body), media["schema"], path)
+def stream(name):
+    schemas = {"record": {"$ref": "#/LiveEvent"}, "pending": {"$ref": "#/Pending"}, "gap": {"type": "object", "required": ["missed"], "properties": {"missed": {"type": "integer"}}}}
+    seen = set()
+    for block in open(name, encoding="utf-8").read().split("\n\n")[:-1]:
+        lines = [line for line in block.split("\n") if not line.startswith((":", "retry:"))]
+        if not lines:
+            continue
+        kind = lines[0].removeprefix("event: ")
+        seen.add(kind)
+        if len(lines) != 2 or not lines[1].startswith("data: "):
+            faults.append(f"{block!r} is no event")
+        else:
+            look(json.loads(lines[1].removeprefix("data: ")), schemas[kind], kind)
+    if not {"record", "pending"} <= seen:
+        faults.append(f"only {seen} were told")
+
+
+def missing(name):
+    held = set(open(name).read().split("\n"))
+    for pattern, methods in description["paths"].items():
+        for method, operation in methods.items():
+            done = [status for status in operation["responses"] if status.startswith("2")]
+            faults.extend(f"{method.upper()} {pattern} {status} was not held" for status in done if f"{method.upper()} {pattern} {status}" not in held)
+
+
+{"answer": answer, "stream": stream, "missing": missing}[sys.argv[2]](*sys.argv[3:])
 for fault in faults:
     print(fault)
 sys.exit(bool(faults))
