@@ -179,17 +179,23 @@ await_verified() {
     done
 }
 
+could_not_start() { die "the container could not be started; sandtrace doctor may say why"; }
+
 # attempt TITLE COMMAND SIGN
 attempt() {
     local id trace pause pause_id
-    id=$("start_$engine" "$2") || die "the container could not be started; sandtrace doctor may say why"
+    id=$("start_$engine" "$2") || could_not_start
     trace=$(trace_of "$id")
     if pause=$(await_pause "$id") && [[ $pause == *"$3"* ]]; then
         pause_id=$(sed -n 's/.*"pause_id":"\([^"]*\)".*/\1/p' <<<"$pause")
         sandtrace deny "$pause_id" --reason verify_sandbox_monitor.sh >/dev/null 2>&1 || pause_id=''
     fi
     remove
-    if [ -z "${pause_id:-}" ]; then
+    if [ -z "${pause_id:-}" ] && [ "$engine" = run ] && ! grep -q "^sandtrace: $id " "$work/log"; then
+        # It has a summary of every command that it ran: there was none to be held.
+        cat "$work/log" >&2
+        could_not_start
+    elif [ -z "${pause_id:-}" ]; then
         report 'NOT HELD' "$1" "no SECURITY_PAUSE came${trace:+; see $trace}"
     elif ! await_verified "$trace" || ! grep -q "\"event_type\":\"security_pause\".*\"pause_id\":\"$pause_id\"" "$trace"; then
         report 'NO RECORD' "$1" "$pause_id was refused, but its trace does not verify: $trace"

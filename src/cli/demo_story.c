@@ -42,17 +42,17 @@ static int answer(struct story *s, const struct st_demo_step *step, const struct
 
 static int let_it(struct story *s, const struct st_demo_step *step, struct st_error *err)
 {
-    bool done = false, asked = false;
+    bool done = false;
 
     if (st_demo_box_give(&s->box, step->command, err) < 0)
         return -err->errnum;
-    /* What a command began may come to be asked about when it has itself ended. */
-    while (!done || (step->answer && !asked) || step->answer == ST_DEMO_KILL) {
+    /* One that is to be killed may have left what it began behind, which is asked about later. All others are
+     * asked about themselves, or never. */
+    while (!done || step->answer == ST_DEMO_KILL) {
         st_auto_answer waiting = {0};
 
         switch (st_demo_box_wait(&s->box, &waiting)) {
         case ST_DEMO_WAITS:
-            asked = true;
             if (answer(s, step, &waiting, err) < 0)
                 return -err->errnum;
             break;

@@ -65,10 +65,10 @@ it_holds() {
     said '.[0].said == "HTTP/1.1 200 OK\n" and (.[] | select(.arrived) | .arrived >= 33 and .arrived <= 4096 and .sent == 65536)'
 }
 
-@test "persist: neither hook nor key nor job nor start-up file is written" {
+@test "persist: neither hook nor key nor log-in script nor start-up file is written" {
     demo persist
     it_holds persist
-    said '[.[] | .record.payload.path // empty] == ["/workspace/.git/hooks/post-commit", "/root/.ssh/authorized_keys", "/etc/cron.d/agent", "/root/.bashrc"]'
+    said '[.[] | .record.payload.path // empty] == ["/workspace/.git/hooks/post-commit", "/root/.ssh/authorized_keys", "/etc/profile.d/agent.sh", "/root/.bashrc"]'
     said 'all(.[] | select(.decided); .decided.payload.decision == "deny")'
 }
 

@@ -172,7 +172,7 @@ watched_pids() {
 }
 
 @test "a hook that finds no monitor that waits starts one" {
-    mkdir -p -m 700 "$WORLD/run/.standby"
+    mkdir -p "$WORLD/run/.standby" && chmod 700 "$WORLD/run/.standby"
     mv "$WORLD/run/.standby" "$NOTES/standby"
     echo "no directory" >"$WORLD/run/.standby"
     make_container box sh -c 'exit 3'

@@ -119,6 +119,10 @@ END
     run -2 verify_monitor lxc
     run -2 setpriv --reuid 65534 --regid 65534 --clear-groups "$ST_SRCDIR/scripts/verify_sandbox_monitor.sh" runc
     [[ $output == *'only root'* ]]
+    # shellcheck disable=SC2016 # of that shell
+    run -2 unshare --mount sh -c 'mount --bind /dev/null /dev/net/tun && exec "$0" run' "$ST_SRCDIR/scripts/verify_sandbox_monitor.sh"
+    [[ $output == *'slirp4netns made no network'*'the container could not be started; sandtrace doctor may say why'* ]] || fail "$output"
+    [[ $output != *'NOT HELD'* ]]
     run -0 verify_monitor --help
     [[ $output == *'Exit code'* ]]
     nothing_left_behind
