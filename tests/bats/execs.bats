@@ -268,6 +268,27 @@ droppings='cp /bin/execs /tmp/copied; execs plain /tmp/copied say copied
     trace_has "$(id_of box)" '.event_type == "filesystem" and .payload.op == "exec" and .payload.path == "/tmp/interpreter" and .payload.new and .payload.blocked and .verdict.policy_rule == "exec_of_new"'
 }
 
+@test "by docker and podman too the interpreter of a script is found, and does not run where it is new" {
+    policy 'exec_of_new: deny'
+    for engine in docker podman; do
+        prepare_box "$engine"
+        work=$(workspace_of "$engine" box)
+        printf '#!  \t/bin/sh -e  \necho one' >"$work/blanks"
+        printf '#!/workspace/blanks\n' >"$work/chain"
+        printf '#!/tmp/interpreter say\n' >"$work/script"
+        chmod 755 "$work"/*
+        box "$engine" 'cp /workspace/execs /tmp/interpreter; cd /workspace; for s in blanks chain script; do ./execs plain ./$s; done'
+        said one
+        said 'plain EPERM'
+        id=$(watched_id "$engine" box)
+        was_run='.event_type == "process" and .payload.op == "exec"'
+        trace_has "$id" "$was_run and .payload.path == \"/workspace/blanks\" and .payload.interpreter == \"/bin/sh\""
+        trace_has "$id" "$was_run and .payload.path == \"/workspace/chain\" and .payload.interpreter == \"/workspace/blanks\""
+        trace_has "$id" "$was_run and .payload.path == \"/workspace/script\" and .payload.interpreter == \"/tmp/interpreter\""
+        trace_has "$id" '.event_type == "filesystem" and .payload.op == "exec" and .payload.path == "/tmp/interpreter" and .payload.new and .payload.blocked'
+    done
+}
+
 @test "exec_of_new: what came in by exec in this run is new, what an earlier run left is not" {
     policy 'exec_of_new: deny'
     prepare_box docker
