@@ -113,6 +113,7 @@ static const struct st_field syscall_fields[] = {
     {"args", ST_FIELD_RAW, EV(sys.args), NULL},
     BOOL("blocked", sys.blocked),
     STR("capability", sys.capability),
+    BOOL("memfd", sys.memfd),
     STR("name", sys.name),
 };
 

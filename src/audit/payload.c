@@ -342,6 +342,7 @@ static char *put_syscall(char *p, const struct st_event *ev)
     p = count(p, ev);
     p = first_time(p, ev);
     p = last_time(p, ev);
+    FLAG(p, "memfd", sys->memfd);
     STR(p, "name", sys->name);
     p = process(p, ev);
     return END(p);

@@ -204,7 +204,7 @@ static int make_syscall(struct maker *m)
     m->e->type = ST_EV_SYSCALL;
     m->e->sys.name = st_str(name);
     if (st_policy_syscall_known(name))
-        return 0;
+        return flag(m, ST_WORD_MEMFD, &m->e->sys.memfd);
     st_policy_syscall_near(name, near);
     return near[0] ? st_fail(m->err, EINVAL, "there is no syscall `%.60s`; did you mean `%s`?", name, near)
                    : st_fail(m->err, EINVAL, "there is no syscall `%.60s`; syscalls(2) lists them", name);

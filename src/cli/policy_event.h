@@ -32,7 +32,8 @@
     W(SHA256, "sha256", "HEX", "--exec: of the file", 1u << ST_WORD_EXEC)                                    \
     W(NEW, "new", NULL, "--exec: it was made or changed in this run", 1u << ST_WORD_EXEC)                    \
     W(DELETED, "deleted", NULL, "--exec: it has no name any more", 1u << ST_WORD_EXEC)                       \
-    W(MEMFD, "memfd", NULL, "--exec: it is in memory only", 1u << ST_WORD_EXEC)                              \
+    W(MEMFD, "memfd", NULL, "--exec, --syscall: of a program that is in memory only",                        \
+      1u << ST_WORD_EXEC | 1u << ST_WORD_SYSCALL)                                                            \
     W(UID, "uid", "N", "who does it", ~0u)                                                                   \
     W(EXE, "exe", "PATH", "the program that does it", ~0u)                                                   \
     W(COMM, "comm", "NAME", "and how it calls itself", ~0u)

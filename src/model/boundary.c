@@ -12,9 +12,15 @@
 #ifndef SYS_quotactl_fd
 #define SYS_quotactl_fd 443
 #endif
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
+#endif
 #ifndef SYS_open_tree_attr
 #define SYS_open_tree_attr 467
 #endif
+
+#define MEMFD_NOEXEC_SEAL 0x8u
+#define MEMFD_EXEC 0x10u
 
 #define ROW(name) #name, SYS_##name
 #define CAP(name) "CAP_" #name
@@ -84,6 +90,15 @@ static const struct st_boundary table[] = {
     {ROW(process_vm_writev), NO_CAP, LOUD, {INT("pid", 0), SIZE("vectors", 4)}},
     {ROW(pidfd_getfd), NO_CAP, LOUD, {INT("fd", 1), INT("pidfd", 0)}},
     {ROW(kcmp), NO_CAP, LOUD, {INT("pid1", 0), INT("pid2", 1), WORD("type", 2, KCMP)}},
+    /* programs that are in memory only, of which no other sensor is told */
+    {ROW(memfd_create), NO_CAP, false, ST_QUIET_DATA, 0, {FLAGS("flags", 1, MEMFD), TEXT("name", 0)}},
+    {ROW(memfd_secret), NO_CAP, LOUD, {HEX("flags", 0)}},
+    {ROW(execveat),
+     NO_CAP,
+     false,
+     ST_QUIET_NAMED,
+     0,
+     {DIR("dir", 0), FLAGS("flags", 4, AT), TEXT("path", 1)}},
     /* mounts */
     {ROW(mount),
      CAP(SYS_ADMIN),
@@ -218,4 +233,9 @@ unsigned st_namespace_bypass(void)
 bool st_family_is_usual(uint32_t family)
 {
     return family == AF_UNIX || family == AF_INET || family == AF_INET6;
+}
+
+bool st_memfd_makes_program(uint64_t flags, bool by_default)
+{
+    return (flags & MEMFD_EXEC) || (by_default && !(flags & MEMFD_NOEXEC_SEAL));
 }

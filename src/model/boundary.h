@@ -27,6 +27,7 @@ enum st_words {
     ST_WORDS_FSMOUNT_ATTR,
     ST_WORDS_KCMP,
     ST_WORDS_KEYCTL,
+    ST_WORDS_MEMFD,
     ST_WORDS_MODULE,
     ST_WORDS_MOUNT,
     ST_WORDS_MOVE_MOUNT,
@@ -82,7 +83,9 @@ enum st_boundary_quiet {
     ST_QUIET_NOT_WHEEL, /* the same of groups */
     ST_QUIET_QUERY,     /* personality(0xffffffff) */
     ST_QUIET_FAMILY,    /* socket(2) of a usual family: st_family_is_usual */
-    ST_QUIET_NO_SPACE   /* clone, unshare without a namespace */
+    ST_QUIET_NO_SPACE,  /* clone, unshare without a namespace */
+    ST_QUIET_DATA,      /* memfd_create(2) that does not ask for a program: st_memfd_makes_program */
+    ST_QUIET_NAMED      /* execveat(2) of a path: as execve(2), which is no syscall of the boundary */
 };
 
 struct st_boundary {
@@ -111,6 +114,10 @@ unsigned st_namespace_bypass(void);
 
 /* Kinds of sockets that programs use all day: local ones, IPv4, IPv6. */
 bool st_family_is_usual(uint32_t family);
+
+/* Would memfd_create(2) with these flags make what can be executed? by_default: also where they do not say,
+ * as the kernel has it unless vm.memfd_noexec is set. */
+bool st_memfd_makes_program(uint64_t flags, bool by_default);
 
 /* A table of words, and what it says of a value; NULL: nothing. */
 const struct st_word *st_words(enum st_words which);

@@ -71,13 +71,13 @@ static const struct st_word mount_words[] = {{1, "ro"},
 static const struct st_word umount_words[] = {
     {1, "force"}, {2, "detach"}, {4, "expire"}, {8, "nofollow"}, END};
 
-static const struct st_word at_words[] = {{0x100, "symlink_nofollow"},
-                                          {0x200, "fid"},
-                                          {0x400, "symlink_follow"},
-                                          {0x800, "no_automount"},
-                                          {0x1000, "empty_path"},
-                                          {0x8000, "recursive"},
-                                          END};
+static const struct st_word at_words[] = {
+    {0x100, "symlink_nofollow"}, {0x200, "fid"},        {0x400, "symlink_follow"}, {0x800, "no_automount"},
+    {0x1000, "empty_path"},      {0x8000, "recursive"}, {0x10000, "execve_check"}, END};
+
+/* How large a page of a huge one is to be stands above these, as a number. */
+static const struct st_word memfd_words[] = {{1, "cloexec"},     {2, "allow_sealing"}, {4, "hugetlb"},
+                                             {8, "noexec_seal"}, {0x10, "exec"},       END};
 
 static const struct st_word open_tree_words[] = {
     {1, "clone"},           {2, "namespace"},      {0x100, "symlink_nofollow"}, {0x800, "no_automount"},
@@ -366,6 +366,7 @@ static const struct st_word *const tables[] = {
     [ST_WORDS_KCMP] = kcmp_words,           [ST_WORDS_OPEN] = open_words,
     [ST_WORDS_MODULE] = module_words,       [ST_WORDS_FANOTIFY] = fanotify_words,
     [ST_WORDS_USERFAULT] = userfault_words, [ST_WORDS_ROUTE] = route_words,
+    [ST_WORDS_MEMFD] = memfd_words,
 };
 
 const struct st_word *st_words(enum st_words which)

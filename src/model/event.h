@@ -136,6 +136,7 @@ struct st_ev_syscall {
     struct st_str name;
     struct st_str args;       /* canonical JSON object, or NULL */
     struct st_str capability; /* that it needs; NULL: none, or not clearly one */
+    bool memfd;               /* it makes or runs a program that is in memory only */
     bool blocked;
 };
 

@@ -2,9 +2,11 @@
 #include "monitor/boundary.h"
 
 #include "model/boundary.h"
+#include "monitor/memfd.h"
 #include "policy/rule.h"
 #include "sensors/boundary_args.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdio.h>
@@ -78,7 +80,34 @@ static ssize_t look(void *ctx, uint64_t address, void *out, size_t n)
     return st_memory_of_task(&tid, address, out, n);
 }
 
-static void describe(struct st_inquiry *q, const struct st_boundary *row, const char *name)
+/* Where the kernel was not told to make none, what does not say that it is no program may become one. But
+ * programs use such files all day: only where none may run they are taken for what they could be. */
+static bool may_become_program(const struct st_inquiry *q, const struct seccomp_data *call)
+{
+    const struct st_policy *policy = q->m->pipeline->policy;
+    bool by_default = !q->m->no_programs_in_memory && st_policy_mode(policy) == ST_MODE_ENFORCE &&
+                      st_policy_exec_of(policy)->memfd == ST_DENY;
+
+    return st_memfd_makes_program(call->args[1], by_default);
+}
+
+/* Is it about a program that is in memory only? name: of the one that it runs. */
+static bool is_of_memory(struct st_inquiry *q, const struct st_boundary *row, char name[ST_MEMFD_NAME])
+{
+    const struct seccomp_data *call = &q->asked->data;
+
+    if (!row || (row->quiet != ST_QUIET_DATA && row->quiet != ST_QUIET_NAMED))
+        return false;
+    if (row->quiet == ST_QUIET_DATA)
+        return may_become_program(q, call);
+    if (st_boundary_is_quiet(row, call, ST_UNKNOWN, ST_UNKNOWN))
+        return false;
+    q->looked = true;
+    return st_memfd_is_open((pid_t)q->asked->pid, (int)call->args[0], name);
+}
+
+static void describe(struct st_inquiry *q, const struct st_boundary *row, const char *name,
+                     const char *program)
 {
     const struct seccomp_data *call = &q->asked->data;
 
@@ -90,6 +119,8 @@ static void describe(struct st_inquiry *q, const struct st_boundary *row, const 
         return;
     st_buf_clear(&q->m->args);
     st_boundary_decode(row, call, look, q, &q->m->args);
+    if (*program)
+        st_boundary_add_text(&q->m->args, "program", program, strlen(program));
     q->ev.sys.args = (struct st_str){.p = q->m->args.data, .len = q->m->args.len};
     q->ev.sys.capability = st_str(st_boundary_capability(row, call));
 }
@@ -110,6 +141,29 @@ static void refuse_as_profile(struct st_inquiry *q, int error)
     st_inquiry_respond(q, &v, error);
 }
 
+/* Memory that was not asked for as a program: nothing that ordinary programs do stops a container. */
+static void refuse_without_pause(struct st_inquiry *q, struct st_verdict *v)
+{
+    if (v->response > ST_RESPOND_DENY)
+        v->response = ST_RESPOND_DENY;
+    st_inquiry_respond(q, v, EACCES);
+}
+
+/* As the kernel refuses a program in memory, where that is what it is refused for. */
+static void judge_memory(struct st_inquiry *q)
+{
+    const struct seccomp_data *call = &q->asked->data;
+    struct st_verdict v = {0};
+    bool let = st_pipeline_would_let(q->m->pipeline, &q->ev, &v);
+    bool for_memory =
+        !let && v.rule.len == strlen("exec_of_memfd") && memcmp(v.rule.p, "exec_of_memfd", v.rule.len) == 0;
+
+    if (for_memory && call->nr == SYS_memfd_create && !st_memfd_makes_program(call->args[1], false))
+        refuse_without_pause(q, &v);
+    else
+        st_inquiry_judge(q, for_memory ? EACCES : EPERM);
+}
+
 /* What was read belongs to the asker only if it still waits. Registers came with the question, and what was
  * known before it of who asks is no truer for its waiting: where there was nothing else, the answer tells. */
 static void judge(struct st_inquiry *q, const struct st_boundary *row, int refusal)
@@ -125,16 +179,21 @@ static void judge(struct st_inquiry *q, const struct st_boundary *row, int refus
         refuse_as_profile(q, refusal);
     else if (why)
         st_inquiry_refuse(q, why);
+    else if (q->ev.sys.memfd)
+        judge_memory(q);
     else
         st_inquiry_judge(q, EPERM);
 }
 
-static bool is_quiet(const struct st_inquiry *q, const struct st_boundary *row)
+static bool is_quiet(const struct st_inquiry *q, const struct st_boundary *row, bool of_memory)
 {
     const struct st_process *p = &q->m->who->process;
+    bool quiet;
 
-    return row && st_boundary_is_quiet(row, &q->asked->data, p->uid, p->gid) &&
-           !policy_names(q->m->pipeline->policy, row->name);
+    if (!row || of_memory)
+        return false;
+    quiet = row->quiet == ST_QUIET_NAMED || st_boundary_is_quiet(row, &q->asked->data, p->uid, p->gid);
+    return quiet && !policy_names(q->m->pipeline->policy, row->name);
 }
 
 /* In libseccomp's words an architecture is what the kernel calls it, but for x32, which has none there. */
@@ -174,14 +233,17 @@ void st_boundary_take(struct st_inquiry *q)
     const struct seccomp_data *call = &q->asked->data;
     const struct st_boundary *row = is_foreign(call) ? NULL : st_boundary_by_nr(call->nr);
     int refusal = refusal_of(q->m, call);
+    char program[ST_MEMFD_NAME] = "";
+    bool of_memory = is_of_memory(q, row, program);
 
-    if (!refusal && is_quiet(q, row)) {
+    if (!refusal && is_quiet(q, row, of_memory)) {
         st_syscalls_count(&q->m->syscalls, call->nr, true);
         st_filter_answer(q->filter, q->asked->id, 0);
     } else {
         char *name = row ? NULL : name_of(call);
 
-        describe(q, row, row ? row->name : name);
+        describe(q, row, row ? row->name : name, program);
+        q->ev.sys.memfd = of_memory;
         judge(q, row, refusal);
         free(name);
     }

@@ -45,6 +45,7 @@ struct st_files {
     struct st_restless restless;
     struct st_buf watched;    /* which mounts are, for people */
     struct st_error no_memfd; /* why exec_of_memfd does not hold; errnum 0: it does, or need not */
+    bool memfd_is_data;       /* the kernel makes none that can be executed */
     uint64_t host_uses, setup_uses, overflows;
     const struct st_process_facts *who; /* opens right now */
     bool partly;                        /* only what it takes to judge it is known of who */

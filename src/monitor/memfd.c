@@ -2,14 +2,17 @@
 #include "monitor/memfd.h"
 
 #include "base/cleanup.h"
+#include "sensors/request.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/memfd.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +20,11 @@
 #define SETTING "/proc/sys/vm/memfd_noexec"
 #define NONE_EXECUTABLE "2"
 #define STACK_SIZE 8192
+#define NAME_MAX_OF_KERNEL 249 /* of a file in memory */
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x10U
+#endif
 
 static bool is_ours(int ns)
 {
@@ -86,4 +94,35 @@ int st_memfd_forbid(pid_t pid, struct st_error *err)
     e.setting = setting;
     rc = run_beside(write_within, e.outer, &e);
     return rc ? st_fail(err, rc, SETTING ": %s", strerror(rc)) : 0;
+}
+
+bool st_memfd_is_open(pid_t tid, int fd, char name[ST_MEMFD_NAME])
+{
+    static const char prefix[] = "/memfd:", suffix[] = " (deleted)";
+    char link[64];
+    struct stat sb;
+    ssize_t n;
+
+    snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)tid, fd);
+    n = readlink(link, name, ST_MEMFD_NAME - 1);
+    if (n < 0 || (size_t)n < sizeof(prefix) - 1 || memcmp(name, prefix, sizeof(prefix) - 1) != 0 ||
+        stat(link, &sb) < 0 || sb.st_nlink != 0)
+        return false;
+    name[n] = '\0';
+    if ((size_t)n >= sizeof(suffix) && strcmp(name + n - (sizeof(suffix) - 1), suffix) == 0)
+        name[(size_t)n - (sizeof(suffix) - 1)] = '\0';
+    return true;
+}
+
+int st_memfd_make(pid_t tid, const struct seccomp_data *call)
+{
+    unsigned flags = (unsigned)call->args[1];
+    char name[NAME_MAX_OF_KERNEL + 1];
+    ssize_t n = st_memory_of_task(&tid, call->args[0], name, sizeof(name));
+    int fd;
+
+    if ((flags & ~(MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC)) || n <= 0 || !memchr(name, '\0', (size_t)n))
+        return -EOPNOTSUPP;
+    fd = memfd_create(name, flags | MFD_CLOEXEC);
+    return fd < 0 ? -EOPNOTSUPP : fd;
 }

@@ -6,12 +6,14 @@
 #include "monitor/boundary.h"
 #include "monitor/forks.h"
 #include "monitor/inquiry.h"
+#include "monitor/memfd.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 /* ---- answering ---- */
@@ -35,6 +37,21 @@ static void conclude(struct st_mutations *m, struct st_asking *a, int error)
         st_askings_keep(&m->askings, a);
     else
         st_askings_forget(&m->askings, a);
+}
+
+/* It returns this fd. What nobody waits for any more is done again when it is asked again. What it has no
+ * room for it is told: the kernel lets it wait on. */
+static bool is_handed_in(struct st_mutations *m, struct st_asking *a, int fd, bool cloexec)
+{
+    int rc = st_filter_give_fd(a->filter, a->id, fd, cloexec);
+
+    if (rc == -ENOENT) {
+        a->state = ST_ASKING_ALLOWED;
+        st_askings_keep(&m->askings, a);
+    } else if (rc < 0) {
+        conclude(m, a, -rc);
+    }
+    return rc == 0;
 }
 
 /* What is going to be made may be one that is asked about by itself. */
@@ -76,10 +93,26 @@ static bool is_made_room(struct st_mutations *m, struct st_asking *a)
     return rc == 0;
 }
 
+/* It was permitted, and the kernel would refuse it all the same: it is made here, and handed in. */
+static bool is_made_here(struct st_mutations *m, struct st_asking *a)
+{
+    st_auto_fd fd = -1;
+
+    if (!m->no_programs_in_memory || a->call.arch != ST_NATIVE_ARCH || a->call.nr != SYS_memfd_create ||
+        !st_memfd_makes_program(a->call.args[1], false))
+        return false;
+    fd = st_memfd_make(a->tid, &a->call);
+    if (fd < 0)
+        return false;
+    if (is_handed_in(m, a, fd, a->call.args[1] & MFD_CLOEXEC))
+        st_askings_forget(&m->askings, a);
+    return true;
+}
+
 /* Let the task make the call itself. */
 static void let_go_on(struct st_mutations *m, struct st_asking *a)
 {
-    if (!is_made_room(m, a))
+    if (!is_made_room(m, a) || is_made_here(m, a))
         return;
     if (m->depth && m->resolved && m->request.what->kind == ST_MUT_OPEN && !m->object.there)
         st_depth_watch_expect(m->depth, &m->object);
@@ -91,7 +124,7 @@ static void let_go_on(struct st_mutations *m, struct st_asking *a)
     st_askings_forget(&m->askings, a);
 }
 
-/* What a performer brought. An open that nobody waits for any more is done again when it is asked again. */
+/* What a performer brought. */
 static void on_done(void *ctx, void *what, int error, int fd)
 {
     struct st_mutations *m = ctx;
@@ -99,10 +132,7 @@ static void on_done(void *ctx, void *what, int error, int fd)
 
     if (fd < 0) {
         conclude(m, a, error);
-    } else if (st_filter_give_fd(a->filter, a->id, fd, a->cloexec) == -ENOENT) {
-        a->state = ST_ASKING_ALLOWED;
-        st_askings_keep(&m->askings, a);
-    } else {
+    } else if (is_handed_in(m, a, fd, a->cloexec)) {
         if (a->path)
             st_opened_hand_in(&m->opened, fd, a->path, a->path_len);
         st_askings_forget(&m->askings, a);

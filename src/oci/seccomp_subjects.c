@@ -45,6 +45,16 @@ int st_seccomp_error(const struct st_json_node *node, const char *key)
     return st_json_int(st_json_get(node, key), &n) && n > 0 && n < 4096 ? (int)n : EPERM;
 }
 
+/* A rule that says what the default says is not in a filter at all: runtimes leave it out. With another errno
+ * it says something else. */
+static bool is_default(const struct st_seccomp_subjects *all, const struct st_json_node *rule)
+{
+    const char *action = st_seccomp_action(rule);
+
+    return strcmp(action, all->fallback) == 0 && (strcmp(action, ST_SECCOMP_ERRNO) != 0 ||
+                                                  st_seccomp_error(rule, "errnoRet") == all->fallback_error);
+}
+
 /* The errno with which the profile refuses it whole; 0: it does not, or not by an errno alone. */
 static int refusal_of(const struct st_seccomp_subjects *all, const char *name)
 {
@@ -72,7 +82,7 @@ static int find_fate(const struct st_seccomp_subjects *all, struct st_seccomp_su
     st_json_each (rule, all->rules) {
         const char *action = st_seccomp_action(rule);
 
-        if (strcmp(action, all->fallback) == 0 || !st_seccomp_names(rule, s->name))
+        if (!st_seccomp_names(rule, s->name) || is_default(all, rule))
             continue;
         if (st_seccomp_has_condition(rule)) {
             allows |= st_seccomp_permits(action);
@@ -125,6 +135,9 @@ bool st_seccomp_gives_up(const struct st_seccomp_subjects *all, const struct st_
 
     if (st_seccomp_permits(st_seccomp_action(rule)))
         return st_seccomp_is_taken(s);
+    /* It stood behind one that permits, and had no say: without that one it would. */
+    if (s && s->fate == ST_SECCOMP_PERMITTED && st_seccomp_is_taken(s) && !st_seccomp_has_condition(rule))
+        return true;
     return s && (s->forced || (s->ours && s->fate == ST_SECCOMP_BY_ARGUMENTS && st_seccomp_is_taken(s)));
 }
 

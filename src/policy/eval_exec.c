@@ -48,6 +48,14 @@ struct outcome st_judge_program(struct judge *j, struct st_str path, const struc
                             .subject = o.subject};
 }
 
+struct outcome st_judge_memory(const struct judge *j, struct outcome o)
+{
+    if (!j->e->sys.memfd || o.result != ST_ALLOW || j->p->settings.exec_of.memfd != ST_DENY)
+        return o;
+    return (struct outcome){
+        .result = ST_DENY, .severity = j->p->settings.defaults.severity, .rule = NO_RULE, .why = WHY_MEMFD};
+}
+
 /* ---- limits ---- */
 
 static struct outcome over_limit(enum why why, int64_t value, int64_t limit)

@@ -178,5 +178,5 @@ struct outcome st_judge_syscall(struct judge *j)
         if (rule < first)
             first = rule;
     }
-    return st_outcome_of(j, first, p->settings.defaults.syscall);
+    return st_judge_memory(j, st_outcome_of(j, first, p->settings.defaults.syscall));
 }

@@ -105,6 +105,9 @@ struct outcome st_judge_process(struct judge *j);
 struct outcome st_judge_network(struct judge *j);
 struct outcome st_judge_dns(struct judge *j);
 struct outcome st_judge_syscall(struct judge *j);
+/* Of a syscall: o, unless it is about a program that is in memory only, and none may run. No rule about the
+ * syscall is an exception, as none about a path is. */
+struct outcome st_judge_memory(const struct judge *j, struct outcome o);
 
 /* What the first rule that matched says; NO_RULE: what the default says. Generic rules have been considered.
  */

@@ -234,6 +234,10 @@ static void add_refusal(struct st_buf *b, const struct judge *j, const struct ou
 static void add_odd(struct st_buf *b, const struct judge *j, const struct outcome *o)
 {
     add_attempt(b, j, o);
+    if (j->e->type == ST_EV_SYSCALL) {
+        st_buf_adds(b, ", for a program that is in memory only (exec_of_memfd: deny)");
+        return;
+    }
     st_buf_adds(b, o->why == WHY_NEW       ? ", which was made or changed in this run (exec_of_new: deny)"
                    : o->why == WHY_DELETED ? ", which has been deleted (exec_of_deleted: deny)"
                                            : ", which is in memory only (exec_of_memfd: deny)");

@@ -4,6 +4,7 @@
 #include "base/base64.h"
 #include "base/json_write.h"
 
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
@@ -308,6 +309,20 @@ void st_boundary_decode(const struct st_boundary *row, const struct seccomp_data
     st_jw_end(&d.w, '}');
 }
 
+void st_boundary_add_text(struct st_buf *args, const char *key, const char *bytes, size_t n)
+{
+    struct decoding d = {0};
+    bool cut = n > ST_BOUNDARY_TEXT;
+
+    args->len--; /* the brace */
+    st_buf_adds(args, args->len > 1 ? ",\"" : "\"");
+    st_buf_adds(args, key);
+    st_buf_adds(args, "\":");
+    st_jw_init(&d.w, args);
+    put_text(&d, bytes, cut ? ST_BOUNDARY_TEXT : n, cut);
+    st_buf_addc(args, '}');
+}
+
 /* ---- what it means ---- */
 
 static unsigned spaces_of(const struct seccomp_data *call)
@@ -335,6 +350,8 @@ const char *st_boundary_capability(const struct st_boundary *row, const struct s
     case ST_QUIET_NEVER:
     case ST_QUIET_NOT_ROOT:
     case ST_QUIET_NOT_WHEEL:
+    case ST_QUIET_DATA:
+    case ST_QUIET_NAMED:
     case ST_QUIET_QUERY: break;
     }
     return row->capability;
@@ -358,6 +375,8 @@ bool st_boundary_is_quiet(const struct st_boundary *row, const struct seccomp_da
     case ST_QUIET_QUERY: return (uint32_t)call->args[0] == 0xffffffffu;
     case ST_QUIET_FAMILY: return st_family_is_usual((uint32_t)call->args[0]);
     case ST_QUIET_NO_SPACE: return spaces_of(call) == 0;
+    case ST_QUIET_DATA: return !st_memfd_makes_program(call->args[1], false);
+    case ST_QUIET_NAMED: return !(call->args[4] & AT_EMPTY_PATH);
     }
     return false;
 }

@@ -13,6 +13,9 @@
 void st_boundary_decode(const struct st_boundary *row, const struct seccomp_data *call, st_memory_reader read,
                         void *ctx, struct st_buf *out);
 
+/* One more member, whose key comes after all others: what the registers do not say of it. */
+void st_boundary_add_text(struct st_buf *args, const char *key, const char *bytes, size_t n);
+
 /* The capability that this use needs; NULL: none, or not clearly one. */
 const char *st_boundary_capability(const struct st_boundary *row, const struct seccomp_data *call);
 

@@ -7,6 +7,7 @@
  *   ask many CALL TASKS      so many threads make the call at once and wait
  *   ask dying CALL N         N processes make the call and are killed at once
  *   ask number NR            a syscall by its number
+ *   ask foreign              chroot and memfd_create by the numbers of other architectures
  *   ask socket FAMILY TYPE PROTOCOL
  *   ask times CALL N         one call, N times
  *   ask clock CALL N         the same, timed: nanoseconds, the median and what nine of ten stay below
@@ -39,6 +40,9 @@
 #ifndef SYS_quotactl_fd
 #define SYS_quotactl_fd 443
 #endif
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
+#endif
 
 #define T(text) ((long)(uintptr_t)(text))
 #define CWD ((long)AT_FDCWD)
@@ -67,6 +71,8 @@ static const struct call calls[] = {
     CALL(process_vm_writev, 999999, 0, 0, 0, 1),
     CALL(pidfd_getfd, -1, 0),
     CALL(kcmp, 1, 1, 1),
+    CALL(memfd_create, T("program"), 0x11),
+    CALL(memfd_secret, 1),
     CALL(mount, T("/etc"), T("/nowhere"), T("no\"fs"), MS_BIND | MS_REC),
     CALL(umount2, T("/nowhere"), MNT_DETACH),
     CALL(open_tree, CWD, T("/nowhere"), 1),
@@ -291,6 +297,70 @@ static void clock_calls(const struct call *c, size_t n)
     free(took);
 }
 
+#ifdef __x86_64__
+/* By the gate of 32 bits; what is pointed to lies below 4 GiB. */
+static long gate_32(unsigned nr, const char *first, unsigned second)
+{
+    long rc;
+
+    __asm__ volatile("int $0x80"
+                     : "=a"(rc)
+                     : "a"(nr), "b"((unsigned)(uintptr_t)first), "c"(second)
+                     : "memory");
+    if ((int)rc >= 0)
+        return 0;
+    errno = -(int)rc;
+    return -1;
+}
+
+static void in_child(const char *name, long (*go)(void))
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        say(name, go());
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    if (WIFSIGNALED(status))
+        printf("%s %s\n", name, sigabbrev_np(WTERMSIG(status)));
+    fflush(stdout);
+}
+
+static long chroot_32(void)
+{
+    return gate_32(61, "/nowhere", 0);
+}
+
+static long memfd_32(void)
+{
+    return gate_32(356, "program", 0x10);
+}
+
+static long chroot_x32(void)
+{
+    return syscall(0x40000000 + SYS_chroot, "/nowhere");
+}
+
+static long memfd_x32(void)
+{
+    return syscall(0x40000000 + SYS_memfd_create, "program", 0x10);
+}
+
+static void ask_foreign(void)
+{
+    in_child("i386-chroot", chroot_32);
+    in_child("i386-memfd_create", memfd_32);
+    in_child("x32-chroot", chroot_x32);
+    in_child("x32-memfd_create", memfd_x32);
+}
+#else
+static void ask_foreign(void)
+{
+}
+#endif
+
 int main(int argc, char **argv)
 {
     const char *verb = argc > 1 ? argv[1] : "";
@@ -313,6 +383,8 @@ int main(int argc, char **argv)
         say(argv[2], socket(atoi(argv[2]), atoi(argv[3]), atoi(argv[4])));
     } else if (strcmp(verb, "number") == 0 && argc == 3) {
         say(argv[2], syscall(strtol(argv[2], NULL, 0), 0, 0, 0, 0, 0, 0));
+    } else if (strcmp(verb, "foreign") == 0) {
+        ask_foreign();
     } else if (strcmp(verb, "clock") == 0 && argc == 4) {
         clock_calls(find(argv[2]), strtoul(argv[3], NULL, 10));
     } else if (strcmp(verb, "times") == 0 && argc == 4) {

@@ -3,12 +3,14 @@
  *   execs say WORD                    prints it: what the others run
  *   execs WAY FILE [ARGUMENT…]        runs FILE with the arguments, in a child, by WAY (see the table)
  *   execs copy FROM TO                as an agent without cp would
- *   execs marker                      ends with 7, or with 8 if this very file was changed
- *   execs race FILE N                 runs FILE, a copy of this one, N times while another process changes it
- * there and back; says how often it was good, evil, or did not run */
+ *   execs memory FLAGS NAME [ROOM]    memfd_create; NAME `bad` has no address, `long` is of 300 bytes. ROOM:
+ * so many fds it may have execs marker                      ends with 7, or with 8 if this very file was
+ * changed execs race FILE N                 runs FILE, a copy of this one, N times while another process
+ * changes it there and back; says how often it was good, evil, or did not run */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -61,6 +64,29 @@ static void executable_memfd(char **argv)
 
     if (fd >= 0)
         at(fd, "", argv, AT_EMPTY_PATH);
+}
+
+/* What the kernel tells of an execution that does not happen. */
+static void checked_memfd(char **argv)
+{
+    at(make_memfd(argv[0], 0), "", argv, AT_EMPTY_PATH | 0x10000 /* AT_EXECVE_CHECK */);
+}
+
+/* From a table of fds that another task has as well. */
+static int share_table(void *argv)
+{
+    memfd_by_fd(argv);
+    return errno;
+}
+
+static void shared_memfd(char **argv)
+{
+    static _Alignas(16) char stack[65536];
+    int status;
+    pid_t child = clone(share_table, stack + sizeof(stack), CLONE_FILES | CLONE_VM | SIGCHLD, argv);
+
+    if (child > 0 && waitpid(child, &status, 0) == child)
+        errno = WEXITSTATUS(status);
 }
 
 static void memfd_by_proc(char **argv)
@@ -191,6 +217,8 @@ static const struct way {
             {"memfd", memfd_by_fd},
             {"executable-memfd", executable_memfd},
             {"memfd-by-proc", memfd_by_proc},
+            {"memfd-checked", checked_memfd},
+            {"memfd-shared", shared_memfd},
             {"deleted", deleted},
             {"at", by_directory},
             {"by-fd", by_path_fd},
@@ -225,6 +253,26 @@ static int run(const struct way *w, char **argv)
     waitpid(child, &status, 0);
     printf("%s %s\n", w->name, error ? strerrorname_np(error) : "ok");
     return error != 0;
+}
+
+/* ---- a file in memory ---- */
+
+static int make_memory(unsigned long flags, const char *name, const char *room)
+{
+    static char longer[301];
+    struct rlimit few = {0};
+    const char *at = strcmp(name, "bad") == 0 ? (const char *)8 : strcmp(name, "long") == 0 ? longer : name;
+    long fd;
+
+    memset(longer, 'x', sizeof(longer) - 1);
+    if (room) {
+        few.rlim_cur = few.rlim_max = strtoul(room, NULL, 0);
+        if (setrlimit(RLIMIT_NOFILE, &few) < 0)
+            return 2;
+    }
+    fd = syscall(SYS_memfd_create, at, flags);
+    printf("memory %#lx %s %s\n", flags, name, fd < 0 ? strerrorname_np(errno) : "ok");
+    return fd < 0;
 }
 
 /* ---- a file that changes while it is executed ---- */
@@ -303,6 +351,8 @@ int main(int argc, char **argv)
         puts(argv[2]);
         return 0;
     }
+    if ((argc == 4 || argc == 5) && strcmp(argv[1], "memory") == 0)
+        return make_memory(strtoul(argv[2], NULL, 0), argv[3], argv[4]);
     if (argc == 4 && strcmp(argv[1], "copy") == 0)
         return close(open_copy(argv[2], open(argv[3], O_CREAT | O_WRONLY | O_TRUNC, 0755))) < 0;
     for (size_t i = 0; argc > 2 && i < sizeof(ways) / sizeof(ways[0]); i++)

@@ -100,6 +100,7 @@ def specific(r, spec):
     elif kind == "syscall":
         maybe(r, spec, "name", text(r))
         maybe(r, spec, "args", {"a": some_json(r)})
+        spec["memfd"] = r.random() < 0.2
     else:
         spec["json"] = {"x": some_json(r), "\u20ac": 1, "": 2}
 

@@ -165,6 +165,8 @@ def payload_of(spec):
     elif kind == "syscall":
         put_text(out, "name", raw_or_none(spec, "name"))
         out["blocked"] = spec["blocked"]
+        if spec.get("memfd"):
+            out["memfd"] = True
         if "args" in spec:
             out["args"] = spec["args"]
     else:

@@ -191,8 +191,10 @@ static void read_specific(const struct spec *s, struct st_event *ev)
                                           .exit_signal = integer(s, "exit_signal", ST_UNKNOWN),
                                           .blocked = blocked};
     else if (ev->type == ST_EV_SYSCALL)
-        ev->sys =
-            (struct st_ev_syscall){.name = bytes(s, "name"), .args = raw(s, "args"), .blocked = blocked};
+        ev->sys = (struct st_ev_syscall){.name = bytes(s, "name"),
+                                         .args = raw(s, "args"),
+                                         .memfd = st_json_true(st_json_get(s->o, "memfd")),
+                                         .blocked = blocked};
     else
         ev->json = raw(s, "json");
 }

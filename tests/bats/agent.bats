@@ -8,7 +8,7 @@ load lib/world
 load lib/container
 
 setup_file() {
-    require git=git python3=python3 node=nodejs gcc=gcc
+    require git=git python3=python3 node=nodejs npm=npm gcc=gcc dpkg=dpkg pip3=python3-pip
     make_world
 }
 
@@ -69,6 +69,7 @@ print(subprocess.run([\"echo\", \"python\"], stdout=subprocess.PIPE, stderr=subp
     python3 -c "import threading, concurrent.futures as f, multiprocessing as m, os, socket
 t = [threading.Thread(target=os.getpid) for _ in range(20)]; [x.start() for x in t]; [x.join() for x in t]
 list(f.ThreadPoolExecutor(8).map(abs, range(100))); p = m.Process(target=os.getpid); p.start(); p.join()
+os.write(os.memfd_create(\"buffer\"), b\"x\"); os.memfd_create(\"sealed\", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
 socket.if_nameindex(); socket.getaddrinfo(\"127.0.0.1\", 80); os.setuid(os.getuid()); os.setgid(os.getgid())"
     # node
     node -e "new (require(\"worker_threads\").Worker)(\"1\", {eval: true}); require(\"os\").networkInterfaces()"
@@ -90,6 +91,31 @@ socket.if_nameindex(); socket.getaddrinfo(\"127.0.0.1\", 80); os.setuid(os.getui
         nothing_was_refused
         remove_all_containers
     done
+}
+
+# Packages of their own making, put in by the managers, without a network.
+packages='
+    mkdir -p js/bin; echo "{\"name\":\"little\",\"version\":\"1.0.0\",\"bin\":\"bin/little\",\"scripts\":{\"postinstall\":\"echo built >built\"}}" >js/package.json
+    printf "#!/usr/bin/env node\nconsole.log(\"npm works\")\n" >js/bin/little; chmod +x js/bin/little
+    (cd js && npm pack --silent >/dev/null); mkdir app; cd app; npm init -y >/dev/null
+    npm install --offline --no-audit --no-fund --silent ../js/little-1.0.0.tgz; npx --offline little; cd ..
+    python3 -c "
+import zipfile
+with zipfile.ZipFile(\"little-1.0-py3-none-any.whl\", \"w\") as z:
+    z.writestr(\"little.py\", \"print(\\\"pip works\\\")\")
+    z.writestr(\"little-1.0.dist-info/METADATA\", \"Metadata-Version: 2.1\\nName: little\\nVersion: 1.0\\n\")
+    z.writestr(\"little-1.0.dist-info/WHEEL\", \"Wheel-Version: 1.0\\nGenerator: t\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n\")
+    z.writestr(\"little-1.0.dist-info/RECORD\", \"\")"
+    python3 -m pip install --quiet --no-index --disable-pip-version-check --target site little-1.0-py3-none-any.whl; PYTHONPATH=site python3 -m little
+    mkdir -p deb/DEBIAN deb/opt root/var/lib/dpkg/info root/var/lib/dpkg/updates; : >root/var/lib/dpkg/status; echo "dpkg works" >deb/opt/little
+    printf "Package: little\nVersion: 1\nArchitecture: all\nMaintainer: t <t@localhost>\nDescription: little\n" >deb/DEBIAN/control
+    dpkg-deb --build deb little.deb >/dev/null; dpkg --root=root --log=/dev/null --unpack little.deb >/dev/null; cat root/opt/little
+    echo finished'
+
+@test "under agent-default npm, pip and dpkg install what is there, and nothing of it is refused" {
+    run_machine agent-default "$packages"
+    [[ $output == *'npm works'*'pip works'*'dpkg works'*finished* ]] || { echo "$output" >&2; false; }
+    nothing_was_refused
 }
 
 @test "under strict a shell starts and works in /workspace" {

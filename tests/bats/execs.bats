@@ -268,6 +268,27 @@ droppings='cp /bin/execs /tmp/copied; execs plain /tmp/copied say copied
     trace_has "$(id_of box)" '.event_type == "filesystem" and .payload.op == "exec" and .payload.path == "/tmp/interpreter" and .payload.new and .payload.blocked and .verdict.policy_rule == "exec_of_new"'
 }
 
+@test "by docker and podman too the interpreter of a script is found, and does not run where it is new" {
+    policy 'exec_of_new: deny'
+    for engine in docker podman; do
+        prepare_box "$engine"
+        work=$(workspace_of "$engine" box)
+        printf '#!  \t/bin/sh -e  \necho one' >"$work/blanks"
+        printf '#!/workspace/blanks\n' >"$work/chain"
+        printf '#!/tmp/interpreter say\n' >"$work/script"
+        chmod 755 "$work"/*
+        box "$engine" 'cp /workspace/execs /tmp/interpreter; cd /workspace; for s in blanks chain script; do ./execs plain ./$s; done'
+        said one
+        said 'plain EPERM'
+        id=$(watched_id "$engine" box)
+        was_run='.event_type == "process" and .payload.op == "exec"'
+        trace_has "$id" "$was_run and .payload.path == \"/workspace/blanks\" and .payload.interpreter == \"/bin/sh\""
+        trace_has "$id" "$was_run and .payload.path == \"/workspace/chain\" and .payload.interpreter == \"/workspace/blanks\""
+        trace_has "$id" "$was_run and .payload.path == \"/workspace/script\" and .payload.interpreter == \"/tmp/interpreter\""
+        trace_has "$id" '.event_type == "filesystem" and .payload.op == "exec" and .payload.path == "/tmp/interpreter" and .payload.new and .payload.blocked'
+    done
+}
+
 @test "exec_of_new: what came in by exec in this run is new, what an earlier run left is not" {
     policy 'exec_of_new: deny'
     prepare_box docker
@@ -310,18 +331,101 @@ droppings='cp /bin/execs /tmp/copied; execs plain /tmp/copied say copied
         said 'executable-memfd EACCES'
         said fine
         run ! grep gone "$NOTES/said"
-        run ! trace_has "$(watched_id "$engine" box)" '.payload.name == "exec_of_memfd"'
+        id=$(watched_id "$engine" box)
+        run ! trace_has "$id" '.payload.name == "exec_of_memfd"'
         [ "$(cat /proc/sys/vm/memfd_noexec)" = "$memfd_noexec" ]
+        # That somebody tried is on the trace: who asks for a program, and who runs what is none. A file is no event.
+        trace_has "$id" "$(tries memfd_create) and .payload.args == {\"flags\": [\"exec\"], \"name\": \"x\"} and $kept_from_memory"
+        trace_has "$id" "$(tries execveat) and .payload.args.program == \"/memfd:x\" and .payload.args.flags == [\"empty_path\"] and $kept_from_memory"
+        [ "$(trace_count "$id" '.event_type == "syscall" and (.payload.memfd or .verdict.result == "deny")')" -eq 2 ]
+        [ "$(stop_value "$id" '.payload.syscalls.memfd_create | "\(.permitted) \(.refused)"')" = "2 1" ]
     done
 }
 
-@test "exec_of_memfd in a pid namespace that is the host's can't be held, which the trace says" {
+# tries NAME: the jq filter of such a call, of a program in memory, by the program that knows the ways.
+tries() { echo ".event_type == \"syscall\" and .payload.name == \"$1\" and .payload.memfd and .payload.process.comm == \"execs\""; }
+kept_from_memory='.payload.blocked and .verdict.result == "deny" and .verdict.policy_rule == "exec_of_memfd" and .verdict.severity == "high" and (.verdict.reason | contains("in memory only"))'
+
+@test "exec_of_memfd: whatever flags and names are used, files in memory are let be, programs are not" {
     policy 'exec_of_memfd: deny'
+    prepare_box runc
+    # Neither flag, for data, both; a name that is too long, or not there; what is not known; pages that are huge.
+    box runc 'for flags in 0 1 3 8 0xb 0x10 0x18; do execs memory $flags x; done; for name in bad long; do execs memory 0 $name; execs memory 0x10 $name; done
+        execs memory 0x40 x; execs memory 0x50 x; execs memory 0x54000014 x; execs memory 0x100000010 x
+        for way in memfd-checked memfd-shared; do execs $way /bin/execs say gone; done; execs plain /bin/execs say fine'
+    sed 's/^memory //' "$NOTES/said" >"$NOTES/memory"
+    for line in '0 x ok' '0x1 x ok' '0x3 x ok' '0x8 x ok' '0xb x ok' '0x10 x EACCES' '0x18 x EACCES' '0 bad EFAULT' '0 long EINVAL' \
+        '0x10 bad EACCES' '0x10 long EACCES' '0x40 x EINVAL' '0x50 x EACCES' '0x54000014 x EACCES' '0x100000010 x EACCES' \
+        'memfd-checked EACCES' 'memfd-shared EACCES' fine; do
+        contains "$NOTES/memory" "$line" || fail "$line: $(cat "$NOTES/said")"
+    done
+    run ! grep gone "$NOTES/said"
+    id=$(id_of box)
+    trace_has "$id" "$(tries memfd_create) and .payload.args.name == {\"unreadable\": \"0x8\"} and $kept_from_memory"
+    trace_has "$id" "$(tries memfd_create) and (.payload.args.name | tostring | length) == 300 and $kept_from_memory"
+    trace_has "$id" "$(tries memfd_create) and .payload.args.flags == [\"noexec_seal\", \"exec\"] and $kept_from_memory"
+    trace_has "$id" "$(tries memfd_create) and .payload.args.flags == [\"exec\", \"0x40\"] and $kept_from_memory"
+    trace_has "$id" "$(tries memfd_create) and .payload.args.flags == [\"hugetlb\", \"exec\", \"0x54000000\"] and $kept_from_memory"
+    trace_has "$id" "$(tries execveat) and .payload.args.flags == [\"empty_path\", \"execve_check\"] and $kept_from_memory"
+    [ "$(trace_count "$id" "$(tries memfd_create)")" -eq 7 ]
+    [ "$(trace_count "$id" "$(tries execveat)")" -eq 2 ]
+    [ "$(stop_value "$id" '.payload.syscalls.memfd_create | "\(.permitted) \(.refused)"')" = "10 7" ]
+}
+
+@test "exec_of_memfd: a program in memory that is held is there when it is approved, and is not when it is denied" {
+    severe=pause policy 'exec_of_memfd: deny'
+    prepare_box runc
+    start_by runc box sh -c 'cd /workspace; execs memory 0x10 x 3 >full; execs executable-memfd /bin/execs say ran >said; execs memory 0x11 y >denied; sleep 1000'
+    pause=$(held box)
+    run sandtrace pending "$(id_of box)"
+    [[ $output == *exec_of_memfd* && $output == *memfd_create* ]] || fail "$output"
+    # It has no room for an fd: it is told so, and not left waiting.
+    sandtrace approve "$pause"
+    retry_until contains "$(workspace_of runc box)/full" 'memory 0x10 x EMFILE'
+    sandtrace approve "$(held box)" # memfd_create
+    sandtrace approve "$(held box)" # execveat
+    retry_until contains "$(workspace_of runc box)/said" ran
+    sandtrace deny "$(held box)"
+    retry_until contains "$(workspace_of runc box)/denied" 'memory 0x11 y EACCES'
+    trace_has "$(id_of box)" "$(tries execveat) and .payload.args.program == \"/memfd:x\" and .verdict.action == \"paused\""
+}
+
+@test "programs from memory that a policy lets run are on the trace" {
+    policy
+    prepare_box runc
+    box runc 'execs executable-memfd /bin/execs say by-fd; execs memfd /bin/execs say plainly; execs memory 1 data'
+    said by-fd
+    said plainly
+    was_let='(.payload.blocked | not) and .verdict.result == "allow"'
+    trace_has "$(id_of box)" "$(tries memfd_create) and .payload.args.name == \"x\" and $was_let"
+    [ "$(trace_count "$(id_of box)" "$(tries execveat) and .payload.args.program == \"/memfd:x\" and $was_let")" -eq 2 ]
+    [ "$(trace_count "$(id_of box)" '.event_type == "syscall" and .payload.name == "memfd_create"')" -eq 1 ]
+    [ "$(stop_value "$(id_of box)" '.payload.syscalls.memfd_create.permitted')" -eq 3 ]
+}
+
+@test "under audit programs from memory run, and are told of as what enforce would refuse" {
+    policy 'exec_of_memfd: deny' 'mode: audit'
+    prepare_box runc
+    box runc 'execs executable-memfd /bin/execs say ran; execs memory 1 data'
+    said ran
+    said 'memory 0x1 data ok'
+    trace_has "$(id_of box)" "$(tries memfd_create) and (.payload.blocked | not) and .verdict.result == \"deny\" and .verdict.policy_rule == \"exec_of_memfd\""
+    trace_has "$(id_of box)" "$(tries execveat) and (.payload.blocked | not) and .verdict.result == \"deny\" and .verdict.policy_rule == \"exec_of_memfd\""
+    run ! trace_has "$(id_of box)" '.payload.args.name == "data"'
+}
+
+@test "exec_of_memfd in a pid namespace that is the host's: the trace says so, and no file in memory is made that could run" {
+    severe=pause policy 'exec_of_memfd: deny'
     configure host_pid allow
     prepare_box runc
     edit_config "$(bundle_of box)" '.linux.namespaces |= map(select(.type != "pid"))'
-    box runc 'execs plain /bin/execs say fine'
+    box runc 'execs memory 1 data; execs memory 9 sealed; execs plain /bin/execs say fine'
     said fine
+    said 'memory 0x1 data EACCES'
+    said 'memory 0x9 sealed ok'
+    # What ordinary programs do is refused there, but stops nobody.
+    trace_has "$(id_of box)" "$(tries memfd_create) and .payload.args.name == \"data\" and .verdict.action == \"denied\" and $kept_from_memory"
+    [ "$(trace_count "$(id_of box)" '.event_type == "security_pause"')" -eq 0 ]
     trace_has "$(id_of box)" '.event_type == "sensor" and .payload.name == "exec_of_memfd" and .payload.state == "degraded"'
     [ "$(cat /proc/sys/vm/memfd_noexec)" = "$memfd_noexec" ]
 }

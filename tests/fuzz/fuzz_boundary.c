@@ -63,6 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     st_boundary_decode(row, &call, read_memory, &m, &out);
     demand(out.len >= 2 && out.len < LONGEST && out.data[0] == '{');
     demand(st_scan_canonical(out.data, out.len, ST_SCAN_RFC8785));
+    st_boundary_add_text(&out, "zzz", (const char *)m.bytes, m.n); /* after the keys of every row */
+    demand(out.len < LONGEST && st_scan_canonical(out.data, out.len, ST_SCAN_RFC8785));
     st_boundary_capability(row, &call);
     st_boundary_is_quiet(row, &call, 0, 1);
     return 0;

@@ -30,6 +30,11 @@ tests_fuzz_fuzz_state_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/hooks
 tests_fuzz_fuzz_state_LDFLAGS = $(LDFLAGS_FUZZ)
 tests_fuzz_fuzz_state_LDADD = $(LDADD_FUZZ_OCI)
 
+FUZZERS += %D%/fuzz_request
+tests_fuzz_fuzz_request_SOURCES = %D%/fuzz_request.c
+tests_fuzz_fuzz_request_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_request_LDADD = libsensors.a libmodel.a libbase.a $(BASE_LIBS)
+
 FUZZERS += %D%/fuzz_exec
 tests_fuzz_fuzz_exec_SOURCES = %D%/fuzz_exec.c
 tests_fuzz_fuzz_exec_LDFLAGS = $(LDFLAGS_FUZZ)

@@ -117,6 +117,32 @@ static void where_a_file_comes_from_weighs_more_than_its_path(void **state)
     assert_verdict(&v, ST_DENY, "exec_of_new");
 }
 
+static void a_syscall_about_a_program_in_memory_is_an_execution(void **state)
+{
+    st_auto_policy p =
+        load(HEAD "exec_of_memfd: deny\n"
+                  "rules:\n  - { id: let, type: syscall, action: allow, names: [execveat] }\n"
+                  "  - { id: not, type: syscall, action: deny, severity: low, names: [bpf] }\n");
+    st_auto_policy open = load(HEAD);
+    struct st_event e = {.type = ST_EV_SYSCALL, .sys = {.name = ST_STR_LIT("memfd_create")}};
+    struct st_verdict v = one(p, e);
+
+    (void)state;
+    assert_verdict(&v, ST_ALLOW, NULL);
+    e.sys.memfd = true;
+    v = one(p, e);
+    assert_verdict(&v, ST_DENY, "exec_of_memfd");
+    assert_reason(&v, "the syscall memfd_create, for a program that is in memory only (exec_of_memfd: deny)");
+    v = one(open, e);
+    assert_verdict(&v, ST_ALLOW, NULL);
+    e.sys.name = ST_STR_LIT("execveat"); /* no rule about the syscall is an exception */
+    v = one(p, e);
+    assert_verdict(&v, ST_DENY, "exec_of_memfd");
+    e.sys.name = ST_STR_LIT("bpf");
+    v = one(p, e);
+    assert_verdict(&v, ST_DENY, "not");
+}
+
 static void many_hashes_are_found(void **state)
 {
     st_auto_buf text = ST_BUF_INIT;
@@ -154,6 +180,7 @@ int main(void)
         cmocka_unit_test(the_first_rule_that_matches_decides),
         cmocka_unit_test(what_could_not_be_hashed_may_be_what_is_refused),
         cmocka_unit_test(where_a_file_comes_from_weighs_more_than_its_path),
+        cmocka_unit_test(a_syscall_about_a_program_in_memory_is_an_execution),
         cmocka_unit_test(many_hashes_are_found),
     };
 

@@ -96,6 +96,48 @@ static void texts_are_read_from_memory(void **state)
            "{\"dir\":\"cwd\",\"flags\":[\"clone\"],\"path\":\"/mnt\"}");
 }
 
+static void files_in_memory_have_their_name_and_flags(void **state)
+{
+    static char longer[300];
+    struct memory m = {{TEXT(0x1000, "a\"b"), TEXT(0x2000, ""), {0x3000, longer, sizeof(longer)}}};
+    st_auto_buf out = ST_BUF_INIT;
+
+    (void)state;
+    expect(CALL(memfd_create, 0x1000, 0x13), &m,
+           "{\"flags\":[\"cloexec\",\"allow_sealing\",\"exec\"],\"name\":\"a\\\"b\"}");
+    expect(CALL(memfd_create, 0, 0xffffffff00000008), &m, "{\"flags\":[\"noexec_seal\"],\"name\":null}");
+    expect(CALL(memfd_create, 0x9000, 21u << 26 | 4), &m,
+           "{\"flags\":[\"hugetlb\",\"0x54000000\"],\"name\":{\"unreadable\":\"0x9000\"}}");
+    memset(longer, 'x', sizeof(longer) - 1);
+    st_boundary_decode(st_boundary_by_nr(SYS_memfd_create), CALL(memfd_create, 0x3000), read_memory, &m,
+                       &out);
+    assert_non_null(strstr(st_buf_cstr(&out), longer)); /* the kernel will not take it */
+    expect(CALL(execveat, 5, 0x2000, 0, 0, 0x11000), &m,
+           "{\"dir\":5,\"flags\":[\"empty_path\",\"execve_check\"],\"path\":\"\"}");
+}
+
+static void one_more_text_is_added_to_what_was_decoded(void **state)
+{
+    static char longer[ST_BOUNDARY_TEXT + 1];
+    struct memory m = {{TEXT(0x2000, "")}};
+    st_auto_buf out = ST_BUF_INIT, none = ST_BUF_INIT, cut = ST_BUF_INIT;
+
+    (void)state;
+    st_boundary_decode(st_boundary_by_nr(SYS_execveat), CALL(execveat, 5, 0x2000, 0, 0, 0x1000), read_memory,
+                       &m, &out);
+    st_boundary_add_text(&out, "program", "/memfd:\xff", 8);
+    assert_string_equal(st_buf_cstr(&out),
+                        "{\"dir\":5,\"flags\":[\"empty_path\"],\"path\":\"\",\"program\":{\"b64\":"
+                        "\"L21lbWZkOv8=\",\"text\":\"/memfd:\xef\xbf\xbd\"}}");
+    st_buf_adds(&none, "{}");
+    st_boundary_add_text(&none, "program", "x", 1);
+    assert_string_equal(st_buf_cstr(&none), "{\"program\":\"x\"}");
+    memset(longer, 'x', sizeof(longer));
+    st_buf_adds(&cut, "{}");
+    st_boundary_add_text(&cut, "program", longer, sizeof(longer));
+    assert_non_null(strstr(st_buf_cstr(&cut), "\"cut\":true"));
+}
+
 static void what_is_no_text_is_shown_exactly_all_the_same(void **state)
 {
     struct memory m = {{TEXT(0x1000, "\xff/x")}};
@@ -203,6 +245,24 @@ static void what_crosses_nothing_is_quiet(void **state)
     assert_false(quiet(CALL(unshare, 0x80), 0, 0));
     assert_false(quiet(CALL(clone, CLONE_NEWNET), 0, 0));
     assert_false(quiet(CALL(ptrace, 0), 0, 0));
+    assert_true(quiet(CALL(memfd_create, 0, 3), 0, 0));
+    assert_true(quiet(CALL(memfd_create, 0, 8), 0, 0));
+    assert_false(quiet(CALL(memfd_create, 0, 0x10), 0, 0));
+    assert_false(quiet(CALL(memfd_create, 0, 0xffffffffffffffff), 0, 0));
+    assert_true(quiet(CALL(memfd_create, 0, 1ull << 36), 0, 0)); /* the kernel looks at 32 bits */
+    assert_true(quiet(CALL(execveat, 5, 0, 0, 0, 0x100), 0, 0));
+    assert_false(quiet(CALL(execveat, 5, 0, 0, 0, 0x1000), 0, 0));
+}
+
+static void what_can_be_executed_is_told_by_the_flags(void **state)
+{
+    (void)state;
+    assert_true(st_memfd_makes_program(0x10, false));
+    assert_true(st_memfd_makes_program(0x18, true)); /* the kernel will not take it */
+    assert_false(st_memfd_makes_program(0, false));
+    assert_true(st_memfd_makes_program(0, true));
+    assert_false(st_memfd_makes_program(8, true));
+    assert_true(st_memfd_makes_program(4, true));
 }
 
 static const char *needs(const struct seccomp_data *call)
@@ -229,12 +289,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_in_registers_have_names),
         cmocka_unit_test(texts_are_read_from_memory),
+        cmocka_unit_test(files_in_memory_have_their_name_and_flags),
+        cmocka_unit_test(one_more_text_is_added_to_what_was_decoded),
         cmocka_unit_test(what_is_no_text_is_shown_exactly_all_the_same),
         cmocka_unit_test(a_long_text_is_cut_and_one_that_just_fits_is_not),
         cmocka_unit_test(memory_that_ends_in_the_middle_is_shown_as_far_as_it_goes),
         cmocka_unit_test(sets_of_capabilities_have_names),
         cmocka_unit_test(every_row_gives_an_object_whatever_its_arguments_are),
         cmocka_unit_test(what_crosses_nothing_is_quiet),
+        cmocka_unit_test(what_can_be_executed_is_told_by_the_flags),
         cmocka_unit_test(a_use_names_the_capability_that_it_needs),
     };
 

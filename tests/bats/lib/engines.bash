@@ -72,12 +72,12 @@ prepare() {
 }
 
 # by ENGINE NAME HOW ARGUMENT…: HOW is empty or detached. What is in MOUNTS (host:place:ro) is there too.
-# PODMAN_RUN: another function than podman_run.
+# PODMAN_RUN: another function than podman_run. AS: the user, by docker and podman.
 by() {
     local engine=$1 name=$2 how=$3 options=(-i --name "$2") each
     shift 3
     for each in ${MOUNTS:-}; do options+=(-v "$each"); done
-    options+=(-v "$(workspace_of "$engine" "$name"):/workspace" ${how:+-d})
+    options+=(-v "$(workspace_of "$engine" "$name"):/workspace" ${how:+-d} ${AS:+--user "$AS"})
     case $engine in
         runc)
             edit_config "$(bundle_of "$name")" --arg mounts "${MOUNTS:-}" '.process.args = $ARGS.positional | .mounts +=
