@@ -4,7 +4,10 @@ bats_require_minimum_version 1.5.0
 load lib/world
 load lib/apart
 
-setup_file() { make_world; }
+setup_file() {
+    require strace=strace
+    make_world
+}
 
 teardown_file() { end_world; }
 
@@ -201,6 +204,21 @@ own_groups() { find /sys/fs/cgroup -maxdepth 2 -type d -name "sandtrace-doctor-$
         # The killed one can't wait for it.
         [ "$signal" = KILL ] || [ -z "$(own_groups "$pid")" ]
         retry_until no_group_of "$pid"
+        nothing_left_behind
+    done
+}
+
+# killed_at WHICH: at the WHICHth time that it starts a process; the first is who removes its groups.
+killed_at() {
+    strace -qq -o "$NOTES/calls" -e trace=clone,clone3,fork,vfork -e "inject=clone,clone3,fork,vfork:signal=KILL:when=$1" \
+        sh -c 'echo $$ >"$1"; exec sandtrace doctor --quiet' sh "$NOTES/pid" >"$NOTES/doctor.log" 2>&1 3>&-
+}
+
+@test "killed at any moment, also before there is anybody to clean up, it leaves no control group behind" {
+    local when
+    for when in 1 2 3; do
+        run -137 killed_at "$when"
+        retry_until no_group_of "$(cat "$NOTES/pid")"
         nothing_left_behind
     done
 }
