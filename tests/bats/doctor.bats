@@ -5,7 +5,7 @@ load lib/world
 load lib/apart
 
 setup_file() {
-    require strace=strace
+    require strace=strace slirp4netns=slirp4netns
     make_world
 }
 
@@ -148,6 +148,19 @@ own_groups() { find /sys/fs/cgroup -maxdepth 2 -type d -name "sandtrace-doctor-$
     run -1 --separate-stderr sandtrace doctor --json
     check_is programs missing
     [[ $(finding programs detail) == *"may be written by others"* ]]
+}
+
+@test "what sandtrace run needs of its own is looked at: its first process, and a network by slirp4netns" {
+    run -0 --separate-stderr sandtrace doctor --json
+    check_is run-init ok
+    check_is user-network ok
+    run -0 --separate-stderr unshare --mount sh -c 'mount --bind /dev/null /usr/bin/slirp4netns && sandtrace doctor --json'
+    check_is user-network missing
+    [ "$(finding user-network needed)" = false ]
+    [ "$(finding user-network mend)" = 'apt-get install slirp4netns' ]
+    run -0 --separate-stderr unshare --mount sh -c 'mount --bind /dev/null "$WORLD/bin/sandtrace-init" && sandtrace doctor --json'
+    check_is run-init missing
+    [[ $(finding run-init means) == *"sandtrace run"* ]]
 }
 
 @test "a runtime that is too old is told, and one that hangs holds nobody up" {
