@@ -49,6 +49,8 @@ struct stream {
     const char *policy;
     bool follow, text;
     uint64_t unreadable;
+    struct st_progress progress;
+    uint64_t records; /* read so far */
 };
 
 static int take_option(struct stream *s, int index, const char *value)
@@ -132,6 +134,7 @@ static void print_line(struct stream *s, const struct st_line *line)
     }
     if (!st_filter_wants(&s->filter, &d, &verdict))
         return;
+    st_progress_end(&s->progress);
     st_buf_clear(&s->out);
     if (s->text) {
         st_show_line(&s->out, &d, &verdict, s->cli->color);
@@ -147,9 +150,12 @@ static int read_on(struct stream *s, struct st_input *in, struct st_error *err)
     struct st_line line;
     int rc;
 
-    while ((rc = st_input_line(in, &line, err)) > 0)
+    while ((rc = st_input_line(in, &line, err)) > 0) {
         if (line.ended || !s->follow)
             print_line(s, &line);
+        st_input_show_progress(in, &s->progress, ++s->records);
+    }
+    st_progress_end(&s->progress);
     return rc;
 }
 
@@ -162,6 +168,7 @@ static int stream_file(struct stream *s, const char *file, struct st_error *err)
     if (rc < 0)
         return rc;
     s->follow = s->follow && st_input_can_grow(in);
+    st_progress_begin(&s->progress, file);
     if (s->follow && st_follow_begin(&follow, file, err) < 0)
         return -err->errnum;
     for (;;) {

@@ -3,9 +3,10 @@
 # a file of its own.
 bats_require_minimum_version 1.5.0
 load lib/world
+load lib/terminal
 
 setup_file() {
-    require script=util-linux
+    require script=util-linux tmux=tmux
     make_world
     export LC_ALL=C.UTF-8
     # A trace to look at, and one that was changed.
@@ -15,6 +16,8 @@ setup_file() {
 }
 
 teardown_file() { end_world; }
+
+teardown() { close_terminal; }
 
 # ---- words ----
 
@@ -193,6 +196,50 @@ END
         [[ $output == *"No space left on device"* ]] || fail "$verb: $output"
     done
 }
+
+# ---- what takes long ----
+
+# A trace without an end, for as long as nobody has seen that it is read.
+write_endless() {
+    cat >"$NOTES/endless" <<'END'
+#!/bin/bash
+until [ -e "$2" ]; do yes "$(cat "$1")" | head -n 8192; done
+END
+    chmod +x "$NOTES/endless"
+}
+
+@test "whoever reads a long trace is seen to be at work, on a terminal, and nothing is left of that" {
+    local verb n=0 seen=$BATS_TEST_TMPDIR/seen
+    write_endless
+    sed -n 2p "$NOTES/trace.jsonl" >"$BATS_TEST_TMPDIR/record"
+    open_terminal
+    for verb in "verify -" "report -" "stream - --filter-verdict deny" "policy test audit-only --trace -" "policy diff audit-only audit-only --trace -"; do
+        rm -f "$seen"
+        n=$((n + 1))
+        type_line "clear; '$NOTES/endless' '$BATS_TEST_TMPDIR/record' '$seen' | sandtrace $verb >'$BATS_TEST_TMPDIR/said'; echo ended-\$((100+$n))"
+        screen_shows '-: '
+        retry_until count_grows || fail "$verb: $(screen)"
+        touch "$seen"
+        screen_shows "ended-$((100 + n))"
+        run -1 screen_has ' records'
+        # What was meant to be read has none of it.
+        run -1 grep -q $'\033' "$BATS_TEST_TMPDIR/said"
+    done
+    # In a pipe nobody looks.
+    run --separate-stderr bash -c 'yes "$(cat "$1")" | head -n 200000 | sandtrace policy test audit-only --trace -' bash "$BATS_TEST_TMPDIR/record"
+    [[ $output == "0 of 200000 events refused" && -z $stderr ]]
+}
+
+count_shown() { screen | sed -n 's/^-: \([0-9]*\) records.*/\1/p' | tail -n 1; }
+
+# Two looks that differ.
+count_grows() {
+    local before
+    before=$(count_shown)
+    [ -n "$before" ] && retry_until differs "$before"
+}
+
+differs() { [ "$(count_shown)" != "$1" ]; }
 
 # ---- colours and JSON ----
 
