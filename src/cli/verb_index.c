@@ -133,7 +133,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 
 const struct st_verb st_verb_index = {
     .name = "index",
-    .summary = "put what all traces say into a database, to search it and for the review desk",
+    .summary = "put all traces into a database, to search it and for the desk",
     .example = "sandtrace index --follow",
     .opts = options,
     .run = run,

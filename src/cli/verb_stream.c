@@ -27,15 +27,15 @@ enum {
 
 static const struct st_opt options[] = {
     {"filter-type", 0, "TYPE,…", "only these types of event"},
-    {"filter-verdict", 0, "WORD,…", "only these outcomes: allow, deny, anomaly, paused, killed"},
+    {"filter-verdict", 0, "WORD,…", "allow, deny, anomaly, paused or killed"},
     {"filter-tier", 0, "TIER,…", "only this evidence: kernel, derived, polled"},
-    {"filter-path", 0, "GLOB", "only what concerns these paths, as in a policy: /etc/**"},
-    {"filter-host", 0, "PATTERN", "only these hosts or addresses: *.example.com, 10.0.0.0/8"},
-    {"since", 0, "TIME", "not before: 2026-03-26T12:00:00Z, or how long ago: 10m"},
+    {"filter-path", 0, "GLOB", "only these paths, as in a policy: /etc/**"},
+    {"filter-host", 0, "PATTERN", "only these: *.example.com, 10.0.0.0/8"},
+    {"since", 0, "TIME", "not before: 2026-03-26T12:00:00Z, or 10m (ago)"},
     {"until", 0, "TIME", "not after"},
     {"follow", 'f', NULL, "wait for more, also over a rotation"},
     {"policy", 0, "POLICY", "show what this policy would have decided"},
-    {"text", 0, NULL, "lines for people also into a pipe, where JSON is the default"},
+    {"text", 0, NULL, "lines for people, also into a pipe"},
     ST_OPT_END,
 };
 
@@ -229,7 +229,7 @@ const struct st_verb st_verb_stream = {
     .name = "stream",
     .args = "FILE",
     .summary = "show the events of a trace, filtered, and follow it as it grows",
-    .example = "sandtrace stream /var/log/sandtrace/ID.jsonl --filter-verdict deny,anomaly --follow",
+    .example = "sandtrace stream /var/log/sandtrace/ID.jsonl --filter-verdict deny --follow",
     .opts = options,
     .run = run,
 };

@@ -23,12 +23,12 @@ teardown() { close_terminal; }
 
 verbs() { sandtrace --help | awk '/^  [a-z]/ { print $1 } /^also:/ { sub(/;.*/, ""); for (i = 2; i <= NF; i++) print $i }'; }
 
-# fits_a_screen: what was said, in 24 lines of at most 100 columns.
+# fits_a_screen: what was said, on one of 80 columns and 24 rows, of which the prompt behind it has one.
 fits_a_screen() {
     local line
-    [ "$(wc -l <<<"$output")" -le 24 ] || fail "$output"
+    [ "$(wc -l <<<"$output")" -le 23 ] || fail "$output"
     for line in "${lines[@]}"; do
-        [ "${#line}" -le 100 ] || fail "${#line} columns: $line"
+        [ "${#line}" -le 80 ] || fail "${#line} columns: $line"
     done
 }
 
@@ -38,6 +38,7 @@ fits_a_screen() {
     run -0 sandtrace --help
     fits_a_screen
     [ "$(verbs | wc -l)" -eq 23 ]
+    [[ $output == *"for example: sudo sandtrace "* ]]
     run -0 sandtrace help
     [ "$output" = "$(sandtrace --help)" ]
     run -2 --separate-stderr sandtrace
@@ -53,6 +54,8 @@ fits_a_screen() {
         [ -z "$stderr" ]
         [[ $output == "usage: sandtrace $verb [options]"*"--json"*"example:"*"sandtrace $verb"* ]] || fail "$output"
         [[ $output != *" "$'\n'* ]] || fail "$verb: spaces at the end of a line"
+        [ "$(grep -E '^  (-[a-z],|   ) --[^ ]+( [^ ]+)?  ' <<<"$output" | sed -E 's/^(.*[^ ]  +)[^ ].*/\1/; s/^(  (-[a-z],|   ) --[^ ]+( [^ ]+)?  +).*/\1/' | awk '{ print length($0) }' | sort -u | wc -l)" -eq 1 ] ||
+            fail "$verb: what options do is not in one column: $output"
         [ "$output" = "$(sandtrace help "$verb")" ]
         [ "$output" = "$(sandtrace "$verb" -h)" ]
     done
