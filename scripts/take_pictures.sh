@@ -4,7 +4,7 @@
 #
 #   scripts/take_pictures.sh BUILD          as root; BUILD is a build directory
 #
-# Needs tmux, python3, chromium, runc and an empty /mnt to put things aside.
+# Needs tmux, python3, chromium and runc.
 set -euo pipefail
 
 build=$(cd "${1:?usage: scripts/take_pictures.sh BUILD}" && pwd)

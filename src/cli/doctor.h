@@ -27,7 +27,7 @@ struct st_finding {
  * could be made there. */
 struct st_doctor_groups {
     char v1[PATH_MAX], v2[PATH_MAX];
-    pid_t guard; /* removes them where we are killed */
+    pid_t guard; /* made them, and removes them where we are killed */
 };
 
 struct st_doctor {

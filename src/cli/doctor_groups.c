@@ -27,12 +27,13 @@
 
 /* ---- the groups ---- */
 
-static void make_group(const struct st_mounts *mounts, enum st_cgroup_kind kind, char *out, size_t size)
+static void make_group(const struct st_mounts *mounts, enum st_cgroup_kind kind, pid_t doctor, char *out,
+                       size_t size)
 {
     const struct st_mount *h = st_cgroup_hierarchy(mounts, kind);
 
     out[0] = '\0';
-    if (h && snprintf(out, size, "%s/sandtrace-doctor-%d", h->point, (int)getpid()) < (int)size &&
+    if (h && snprintf(out, size, "%s/sandtrace-doctor-%d", h->point, (int)doctor) < (int)size &&
         mkdir(out, 0700) < 0)
         out[0] = '\0';
 }
@@ -68,6 +69,7 @@ static void end_group(char *group, const char *file, const char *thaw)
         return;
     write_to(group, file, thaw);
     while (rmdir(group) < 0 && errno == EBUSY && st_now_mono_ns() < until) {
+        write_to(group, file, thaw); /* a probe that is being killed may have frozen it once more */
         end_members(group);
         poll(NULL, 0, 5);
     }
@@ -80,11 +82,10 @@ static void end_groups(struct st_doctor_groups *g)
     end_group(g->v2, "cgroup.freeze", "0");
 }
 
-/* Whatever ends the doctor. By a pidfd: a pipe would be held open by a probe that stands still. */
-_Noreturn static void guard(struct st_doctor_groups *g, int doctor)
+/* Its own session, deaf to all but SIGKILL: what ends the doctor, or its whole group, does not end it. */
+static void settle(void)
 {
     st_auto_fd nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    struct pollfd p = {.fd = doctor, .events = POLLIN};
     sigset_t all;
 
     setsid();
@@ -93,25 +94,52 @@ _Noreturn static void guard(struct st_doctor_groups *g, int doctor)
     for (int fd = 0; nothing >= 0 && fd < 3; fd++)
         dup2(nothing, fd);
     prctl(PR_SET_NAME, "sandtrace-guard");
+}
+
+/* Makes them, says which there are, and removes them when the doctor has ended, whatever ended it: a doctor
+ * who made them himself could be killed before there is anybody to remove them. By a pidfd: a pipe would be
+ * held open by a probe that stands still. */
+_Noreturn static void guard(pid_t pid, int doctor, int said)
+{
+    struct st_doctor_groups g = {0};
+    st_auto_mounts mounts = {0};
+    struct pollfd p = {.fd = st_fd_above(doctor, 3), .events = POLLIN};
+
+    said = st_fd_above(said, 3);
+    settle();
+    if (st_mounts_read(0, &mounts, NULL) == 0) {
+        make_group(&mounts, ST_CGROUP_V1, pid, g.v1, sizeof(g.v1));
+        make_group(&mounts, ST_CGROUP_V2, pid, g.v2, sizeof(g.v2));
+    }
+    (void)st_write_all(said, &g, sizeof(g));
+    st_close(&said);
     while (poll(&p, 1, -1) < 0 && errno == EINTR)
         continue;
-    end_groups(g);
+    end_groups(&g);
     _exit(0);
 }
 
 void st_doctor_groups_make(struct st_doctor_groups *g)
 {
-    st_auto_mounts mounts = {0};
-    st_auto_fd self = pidfd_open(getpid(), 0);
+    st_auto_fd self = pidfd_open(getpid(), 0), heard = -1, said = -1;
+    st_auto_buf which = ST_BUF_INIT;
+    pid_t pid = getpid(), child;
+    int ends[2];
 
     *g = (struct st_doctor_groups){0};
-    if (self < 0 || st_mounts_read(0, &mounts, NULL) < 0)
+    if (self < 0 || pipe2(ends, O_CLOEXEC) < 0)
         return;
-    make_group(&mounts, ST_CGROUP_V1, g->v1, sizeof(g->v1));
-    make_group(&mounts, ST_CGROUP_V2, g->v2, sizeof(g->v2));
-    g->guard = fork();
-    if (g->guard == 0)
-        guard(g, self);
+    heard = ends[0];
+    said = ends[1];
+    child = fork();
+    if (child == 0)
+        guard(pid, self, said);
+    st_close(&said);
+    if (child < 0)
+        return;
+    if (st_read_fd(heard, sizeof(*g), &which, NULL) == 0 && which.len == sizeof(*g))
+        memcpy(g, which.data, sizeof(*g));
+    g->guard = child;
 }
 
 void st_doctor_groups_end(struct st_doctor_groups *g)

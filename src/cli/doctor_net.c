@@ -3,6 +3,7 @@
 #include "cli/doctor.h"
 
 #include "base/cleanup.h"
+#include "cli/run_net.h"
 #include "sensors/netfilter/conntrack.h"
 #include "sensors/netfilter/fence.h"
 #include "sensors/netfilter/nflog.h"
@@ -141,6 +142,22 @@ static void fence(const struct st_doctor *d, struct st_finding *f)
         st_finding_set(f, ST_HEALTH_OK, "a container can be held at the host's end of its cable");
 }
 
+static void user_network(const struct st_doctor *d, struct st_finding *f)
+{
+    st_auto_free char *program = NULL;
+    struct st_error err = {0};
+
+    (void)d;
+    if (st_run_net_find(&program, &err) < 0) {
+        st_finding_set(f, ST_HEALTH_MISSING, "slirp4netns is not installed");
+    } else if (access("/dev/net/tun", R_OK | W_OK) < 0) {
+        st_finding_set(f, ST_HEALTH_MISSING, "%s; /dev/net/tun: %s", program, strerror(errno));
+        st_finding_mend(f, "modprobe tun");
+    } else {
+        st_finding_set(f, ST_HEALTH_OK, "%s", program);
+    }
+}
+
 #define MODULES "modprobe -a nf_tables nfnetlink_queue nf_conntrack nf_conntrack_netlink"
 
 const struct st_check *st_doctor_network(void)
@@ -159,6 +176,9 @@ const struct st_check *st_doctor_network(void)
         {"network", "fence", false, true, CLONE_NEWNET, fence,
          "`net_admin: outside` can't be had: a container with CAP_NET_ADMIN does not start",
          "a kernel of 5.16 or later with hooks of devices (CONFIG_NETFILTER_EGRESS)"},
+        {"network", "user-network", false, true, 0, user_network,
+         "`sandtrace run --network user` can't be had; other containers have their engine's network",
+         "apt-get install slirp4netns"},
         {0},
     };
 

@@ -67,18 +67,25 @@ static void fault_of(const char *path, char *out, size_t size)
         snprintf(out, size, "%s belongs to user %d, not to root", path, (int)sb.st_uid);
 }
 
+/* name, in the folder of sandtrace-hook. */
+static char *beside_hook(const struct st_doctor *d, const char *name)
+{
+    const char *slash = strrchr(d->config->hook, '/');
+
+    return st_xasprintf("%.*s/%s", slash ? (int)(slash - d->config->hook) : 0, d->config->hook, name);
+}
+
 void st_probe_programs(const struct st_doctor *d, struct st_finding *f)
 {
     st_auto_free char *runtime = st_beside("sandtrace-runtime"), *knock = NULL;
-    const char *slash, *programs[4];
+    const char *programs[4];
     char fault[PATH_MAX + 128];
 
     if (!d->config) {
         st_finding_set(f, ST_HEALTH_UNKNOWN, "the configuration says where, and can't be read");
         return;
     }
-    slash = strrchr(d->config->hook, '/');
-    knock = st_xasprintf("%.*s/sandtrace-knock", slash ? (int)(slash - d->config->hook) : 0, d->config->hook);
+    knock = beside_hook(d, "sandtrace-knock");
     programs[0] = runtime ? runtime : "sandtrace-runtime";
     programs[1] = d->config->hook;
     programs[2] = knock;
@@ -106,6 +113,22 @@ void st_probe_monitor(const struct st_doctor *d, struct st_finding *f)
         st_finding_set(f, ST_HEALTH_DEGRADED, "%s, but this is sandtrace " PACKAGE_VERSION, answer);
     else
         st_finding_set(f, ST_HEALTH_OK, "it starts, with all its libraries");
+}
+
+/* The first process of a container of `sandtrace run`. */
+void st_probe_init(const struct st_doctor *d, struct st_finding *f)
+{
+    st_auto_free char *init = d->config ? beside_hook(d, "sandtrace-init") : NULL;
+    char fault[PATH_MAX + 128] = "";
+
+    if (init)
+        fault_of(init, fault, sizeof(fault));
+    if (!init)
+        st_finding_set(f, ST_HEALTH_UNKNOWN, "the configuration says where, and can't be read");
+    else if (fault[0])
+        st_finding_set(f, ST_HEALTH_MISSING, "%.900s", fault);
+    else
+        st_finding_set(f, ST_HEALTH_OK, "%s", init);
 }
 
 /* Notifications need runc 1.1. */

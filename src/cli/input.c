@@ -252,6 +252,16 @@ void st_input_progress(const struct st_input *in, uint64_t *done, uint64_t *tota
     *done = in->done_before + (at > 0 ? (uint64_t)at : 0);
 }
 
+void st_input_show_progress(const struct st_input *in, struct st_progress *p, uint64_t records)
+{
+    uint64_t done, total;
+
+    if (!st_progress_due(p))
+        return;
+    st_input_progress(in, &done, &total);
+    st_progress_show(p, done, total, records);
+}
+
 bool st_input_being_written(const struct st_input *in)
 {
     st_auto_free char *path = in->folder ? st_xasprintf("%s%s", in->folder, in->base) : NULL;

@@ -5,6 +5,7 @@
 
 #include "audit/lines.h"
 #include "base/error.h"
+#include "cli/progress.h"
 
 #include <stdbool.h>
 
@@ -30,6 +31,8 @@ const char *st_input_name(const struct st_input *in, unsigned n);
 
 /* Bytes in all files, and how many have been read; 0 total: not known. */
 void st_input_progress(const struct st_input *in, uint64_t *done, uint64_t *total);
+/* The same as a bar, where one is due. */
+void st_input_show_progress(const struct st_input *in, struct st_progress *p, uint64_t records);
 
 /* Has a writer the lock of the trace now? */
 bool st_input_being_written(const struct st_input *in);

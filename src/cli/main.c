@@ -9,8 +9,8 @@
 
 static void help(FILE *out)
 {
-    fputs("usage: sandtrace VERB [options] [arguments]\n"
-          "Watch containers from the host, hold what leaves their scope, prove what happened.\n\n",
+    fputs("usage: sandtrace VERB [options] [arguments]; for example: sudo sandtrace demo\n"
+          "Watch containers from the host, hold what goes too far, prove what happened.\n\n",
           out);
     for (const struct st_verb *const *v = st_verbs(); *v; v++)
         if (!(*v)->rare)
@@ -19,7 +19,7 @@ static void help(FILE *out)
     for (const struct st_verb *const *v = st_verbs(); *v; v++)
         if ((*v)->rare)
             fprintf(out, " %s", (*v)->name);
-    fputs("; sandtrace VERB --help tells more, man sandtrace has it all.\n", out);
+    fputs("; more: VERB --help, man sandtrace\n", out);
 }
 
 static const struct st_verb *find_verb(const char *name)

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDTH 96
+#define WIDTH 80 /* of a screen */
 
 static const struct st_opt common[] = {
-    {"config", 0, "FILE", "configuration file (else SANDTRACE_CONFIG, else the installed one)"},
-    {"json", 0, NULL, "machine-readable output, one JSON object a line"},
+    {"config", 0, "FILE", "configuration file (or SANDTRACE_CONFIG)"},
+    {"json", 0, NULL, "for programs: one JSON object a line"},
     {"help", 'h', NULL, "this text"},
     ST_OPT_END,
 };
@@ -61,17 +61,40 @@ int st_cli_usage(const struct st_verb *verb, const char *fmt, ...)
     return ST_EXIT_USAGE;
 }
 
-static void print_options(const struct st_opt *opts)
+/* How wide it stands on a screen: bytes that begin a character. */
+static int columns(const char *text)
+{
+    int n = 0;
+
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+static int columns_of(const struct st_opt *opt)
+{
+    return (int)strlen(opt->name) + (opt->arg ? 1 + columns(opt->arg) : 0);
+}
+
+/* Of the longest, so that what they do stands in one column and has the rest of the line. */
+static int widest(const struct st_opt *opts, int width)
+{
+    for (; opts && opts->name; opts++)
+        if (!opts->detail && columns_of(opts) > width)
+            width = columns_of(opts);
+    return width;
+}
+
+static void print_options(const struct st_opt *opts, int width)
 {
     for (; opts && opts->name; opts++) {
-        char left[64];
+        char letter[] = "-x,";
 
         if (opts->detail)
             continue;
-        snprintf(left, sizeof(left), "%c%c%s --%s%s%s", opts->letter ? '-' : ' ',
-                 opts->letter ? opts->letter : ' ', opts->letter ? "," : " ", opts->name,
-                 opts->arg ? " " : "", opts->arg ? opts->arg : "");
-        printf("  %-30s %s\n", left, opts->help);
+        letter[1] = opts->letter;
+        printf("  %3s --%s%s%s%*s  %s\n", opts->letter ? letter : "", opts->name, opts->arg ? " " : "",
+               opts->arg ? opts->arg : "", width - columns_of(opts), "", opts->help);
     }
 }
 
@@ -97,11 +120,15 @@ static void print_details(const struct st_verb *verb)
 
 void st_cli_help(const struct st_verb *verb)
 {
-    printf("usage: sandtrace %s [options]%s%s\n\n%s\n\n", verb->name, verb->args ? " " : "",
-           verb->args ? verb->args : "", verb->summary);
-    print_options(verb->opts);
+    int width = widest(verb->opts, widest(common, 0));
+    int at = printf("usage: sandtrace %s [options]", verb->name);
+
+    if (verb->args)
+        printf("%s%s", at + 1 + columns(verb->args) > WIDTH ? "\n       " : " ", verb->args);
+    printf("\n\n%s\n\n", verb->summary);
+    print_options(verb->opts, width);
     print_details(verb);
-    print_options(common);
+    print_options(common, width);
     if (verb->example)
         printf("\nexample:\n  %s\n", verb->example);
 }

@@ -14,6 +14,7 @@ struct asked {
     struct st_rejudge *a, *b;       /* b: NULL where there is only one policy */
     struct st_buf out;
     uint64_t events, told, unreadable;
+    struct st_progress progress;
 };
 
 /* What one policy says of an event; why: NULL where it has nothing to say, or is not asked why. */
@@ -110,6 +111,7 @@ static void ask_both(struct asked *k, const struct st_decoded *d)
         return;
     k->told++;
     (k->c->cli->json ? tell_json : tell_text)(k, d, &a, &b);
+    st_progress_end(&k->progress);
     fwrite(k->out.data, 1, k->out.len, stdout);
 }
 
@@ -123,6 +125,7 @@ static void ask_one(struct asked *k, const struct st_decoded *d)
     k->told += a.verdict.result != ST_ALLOW;
     if (is_told(k, &a.verdict, NULL)) {
         (k->c->cli->json ? tell_json : tell_text)(k, d, &a, NULL);
+        st_progress_end(&k->progress);
         fwrite(k->out.data, 1, k->out.len, stdout);
         if (a.why && !k->c->cli->json)
             st_put_why(k->c, k->policy, a.why, &d->ev);
@@ -144,6 +147,7 @@ static int ask_all(struct asked *k, struct st_input *in, struct st_error *err)
     struct st_line line;
     int rc;
 
+    st_progress_begin(&k->progress, k->c->trace);
     while ((rc = st_input_line(in, &line, err)) > 0) {
         struct st_decoded d;
         struct st_frame f;
@@ -154,7 +158,9 @@ static int ask_all(struct asked *k, struct st_input *in, struct st_error *err)
             k->unreadable++;
         else
             ask(k, &d);
+        st_input_show_progress(in, &k->progress, k->events);
     }
+    st_progress_end(&k->progress);
     return rc;
 }
 

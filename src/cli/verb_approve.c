@@ -5,7 +5,7 @@
 enum { ALWAYS, REASON };
 
 static const struct st_opt options[] = {
-    [ALWAYS] = {"always", 0, NULL, "and every time again, in this run; of the network, in this trace"},
+    [ALWAYS] = {"always", 0, NULL, "and each time again in this run (network: this trace)"},
     [REASON] = {"reason", 'm', "TEXT", "why; kept in the trace"},
     ST_OPT_END,
 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* What a word named so in a table stands for; any other name: nothing is offered. */
-enum kind { NOTHING, FILES, CONTAINERS };
+enum kind { NOTHING, FILES, CONTAINERS, COMMANDS };
 
 static enum kind kind_of(const char *name)
 {
@@ -16,6 +16,7 @@ static enum kind kind_of(const char *name)
     } table[] = {
         {"FILE", FILES}, {"DIR", FILES},     {"PATH", FILES},           {"POLICY", FILES},
         {"KEY", FILES},  {"ID", CONTAINERS}, {"CONTAINER", CONTAINERS}, {"TRACE", FILES},
+        {"SRC", FILES},  {"PUB", FILES},     {"COMMAND", COMMANDS},
     };
 
     for (size_t i = 0; name && i < sizeof(table) / sizeof(table[0]); i++)
@@ -25,19 +26,19 @@ static enum kind kind_of(const char *name)
 }
 
 /* The choices of "on|off FILE" as a length; 0 where the first argument is not one of a few words. */
-static size_t choices(const struct st_verb *verb)
+static size_t choices(const char *args)
 {
-    size_t len = verb->args ? strspn(verb->args, "abcdefghijklmnopqrstuvwxyz0123456789-|") : 0;
+    size_t len = args ? strspn(args, "abcdefghijklmnopqrstuvwxyz0123456789-|") : 0;
 
-    return len && memchr(verb->args, '|', len) ? len : 0;
+    return len && memchr(args, '|', len) ? len : 0;
 }
 
-static void put_choices(const struct st_verb *verb)
+static void put_choices(const char *args)
 {
-    size_t len = choices(verb);
+    size_t len = choices(args);
 
     for (size_t i = 0; i < len; i++)
-        putchar(verb->args[i] == '|' ? ' ' : verb->args[i]);
+        putchar(args[i] == '|' ? ' ' : args[i]);
 }
 
 /* Text within single quotes; `special` characters get a backslash before them. All three shells end the
@@ -75,7 +76,7 @@ static void bash_option(const struct st_verb *verb, const struct st_opt *opt)
         printf(" -%c", opt->letter);
 }
 
-static const char *const bash_action[] = {":", "files=1", "ids=1"}; /* by enum kind */
+static const char *const bash_action[] = {":", "files=1", "ids=1", "files=1 commands=1"}; /* by enum kind */
 
 static void bash_value(const struct st_verb *verb, const struct st_opt *opt)
 {
@@ -84,7 +85,13 @@ static void bash_value(const struct st_verb *verb, const struct st_opt *opt)
     printf("    '%s --%s'", verb->name, opt->name);
     if (opt->letter)
         printf(" | '%s -%c'", verb->name, opt->letter);
-    printf(") value=1; %s ;;\n", bash_action[kind_of(opt->arg)]);
+    if (choices(opt->arg)) {
+        fputs(") value=1; words='", stdout);
+        put_choices(opt->arg);
+        fputs("' ;;\n", stdout);
+    } else {
+        printf(") value=1; %s ;;\n", bash_action[kind_of(opt->arg)]);
+    }
 }
 
 static void bash_verb(const struct st_verb *verb)
@@ -92,9 +99,9 @@ static void bash_verb(const struct st_verb *verb)
     printf("    %s)\n        options='", verb->name);
     each_option(verb, bash_option);
     fputs("'\n", stdout);
-    if (choices(verb)) {
+    if (choices(verb->args)) {
         fputs("        if [ \"$COMP_CWORD\" -eq 2 ]; then\n            words='", stdout);
-        put_choices(verb);
+        put_choices(verb->args);
         printf("'\n        else\n            %s\n        fi\n", bash_action[kind_of(verb->args)]);
     } else {
         printf("        %s\n", bash_action[kind_of(verb->args)]);
@@ -109,7 +116,7 @@ static void bash(void)
     fputs("# Completion of sandtrace for bash, made by `sandtrace completion bash`.\n"
           "_sandtrace()\n{\n"
           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-          "    local words='' options='' files='' ids='' id='' value=''\n"
+          "    local words='' options='' files='' commands='' ids='' id='' value=''\n"
           "    COMPREPLY=()\n"
           "    # --option=value arrives as three words.\n"
           "    if [ \"$cur\" = = ]; then\n"
@@ -133,6 +140,8 @@ static void bash(void)
     fputs("    esac\n"
           "    case $cur in -*) words=\"$words $options\" ;; esac\n"
           "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+          "    [ -z \"$commands\" ] || mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -c -- "
+          "\"$cur\")\n"
           "    if [ -n \"$files\" ]; then\n"
           "        mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -f -- \"$cur\")\n"
           "        compopt -o filenames 2>/dev/null\n"
@@ -153,11 +162,17 @@ static void bash(void)
 
 static void zsh_action(const char *name)
 {
-    static const char *const action[] = {"", "_files", "_sandtrace_ids"};
+    static const char *const action[] = {"", "_files", "_sandtrace_ids", "_command_names -e"};
 
     fputc(':', stdout);
     put_quoted(name, ZSH_SPECIAL);
-    printf(":%s", action[kind_of(name)]);
+    if (choices(name) == strlen(name)) {
+        fputs(":(", stdout);
+        put_choices(name);
+        fputc(')', stdout);
+    } else {
+        printf(":%s", action[kind_of(name)]);
+    }
 }
 
 static void zsh_option(const struct st_verb *verb, const struct st_opt *opt)
@@ -180,9 +195,9 @@ static void zsh_verb(const struct st_verb *verb)
 {
     printf("    %s)\n        _arguments", verb->name);
     each_option(verb, zsh_option);
-    if (choices(verb)) {
+    if (choices(verb->args)) {
         fputs(" \\\n            '1:what:(", stdout);
-        put_choices(verb);
+        put_choices(verb->args);
         fputs(")'", stdout);
     }
     if (verb->args && kind_of(verb->args) != NOTHING) {
@@ -235,12 +250,19 @@ static void zsh(void)
 
 static void fish_option(const struct st_verb *verb, const struct st_opt *opt)
 {
-    static const char *const action[] = {" -x", " -r -F", " -x -a '(__sandtrace_ids)'"};
+    static const char *const action[] = {" -x", " -r -F", " -x -a '(__sandtrace_ids)'",
+                                         " -x -a '(__fish_complete_command)'"};
 
     printf("complete -c sandtrace -n '__fish_seen_subcommand_from %s' -l %s", verb->name, opt->name);
     if (opt->letter)
         printf(" -s %c", opt->letter);
-    fputs(opt->arg ? action[kind_of(opt->arg)] : "", stdout);
+    if (choices(opt->arg)) {
+        fputs(" -x -a '", stdout);
+        put_choices(opt->arg);
+        fputc('\'', stdout);
+    } else {
+        fputs(opt->arg ? action[kind_of(opt->arg)] : "", stdout);
+    }
     fputs(" -d '", stdout);
     put_quoted(opt->help, FISH_SPECIAL);
     fputs("'\n", stdout);
@@ -248,22 +270,23 @@ static void fish_option(const struct st_verb *verb, const struct st_opt *opt)
 
 static void fish_verb(const struct st_verb *verb)
 {
-    static const char *const action[] = {"", " -F", " -a '(__sandtrace_ids)'"};
+    static const char *const action[] = {"", " -F", " -a '(__sandtrace_ids)'",
+                                         " -F -a '(__fish_complete_command)'"};
     enum kind kind = kind_of(verb->args);
 
     printf("complete -c sandtrace -n __fish_use_subcommand -a %s -d '", verb->name);
     put_quoted(verb->summary, FISH_SPECIAL);
     fputs("'\n", stdout);
     each_option(verb, fish_option);
-    if (choices(verb)) {
+    if (choices(verb->args)) {
         printf("complete -c sandtrace -n '__fish_seen_subcommand_from %s; and __sandtrace_first' -a '",
                verb->name);
-        put_choices(verb);
+        put_choices(verb->args);
         fputs("'\n", stdout);
     }
     if (kind != NOTHING)
         printf("complete -c sandtrace -n '__fish_seen_subcommand_from %s%s'%s\n", verb->name,
-               choices(verb) ? "; and not __sandtrace_first" : "", action[kind]);
+               choices(verb->args) ? "; and not __sandtrace_first" : "", action[kind]);
 }
 
 static void fish(void)

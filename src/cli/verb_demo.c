@@ -122,7 +122,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 const struct st_verb st_verb_demo = {
     .name = "demo",
     .args = "escape|stripe-exfil|persist|fork-bomb|tamper|approve|all",
-    .summary = "see an agent stopped in the act, in real containers (default: escape)",
+    .summary = "see an agent stopped in the act (default: escape)",
     .example = "sudo sandtrace demo\n  sudo sandtrace demo tamper --keep /tmp/proof",
     .opts = options,
     .run = run,

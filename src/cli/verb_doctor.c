@@ -69,7 +69,7 @@ static void print_finding(struct round *r, const struct st_check *c, const struc
     if (!r->group || strcmp(r->group, c->group) != 0)
         printf("%s%s\n", r->group ? "\n" : "", c->group);
     r->group = c->group;
-    printf("  %s%-8s%s  %-16s ", st_term_on(r->cli->color, stops ? ST_TERM_ALARM : styles[f->health]),
+    printf("  %s%-8s%s  %-20s ", st_term_on(r->cli->color, stops ? ST_TERM_ALARM : styles[f->health]),
            st_health_name(f->health), st_term_off(r->cli->color), c->name);
     print_text("", f->detail);
     if (f->health == ST_HEALTH_OK || f->health == ST_HEALTH_UNKNOWN)

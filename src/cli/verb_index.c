@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/json_write.h"
 #include "base/printable.h"
+#include "cli/progress.h"
 #include "cli/trust.h"
 #include "cli/verbs.h"
 #include "config/config.h"
@@ -25,13 +26,26 @@ struct request {
     bool json, follow;
     bool trouble; /* some trace could not be read */
     struct st_buf line;
+    struct st_progress progress;
 };
+
+/* How much there is to come is not known: some of it is in the database already. */
+static void say_reading(void *ctx, const char *name, uint64_t events)
+{
+    struct request *r = ctx;
+
+    if (!st_progress_due(&r->progress))
+        return;
+    r->progress.what = name;
+    st_progress_show(&r->progress, 0, 0, events);
+}
 
 static void say_pass(void *ctx, uint64_t traces, uint64_t events)
 {
     struct request *r = ctx;
     struct st_jw w;
 
+    st_progress_end(&r->progress);
     if (r->follow && events == 0)
         return;
     if (r->json) {
@@ -53,6 +67,7 @@ static void say_trouble(void *ctx, const struct st_error *err)
 {
     struct request *r = ctx;
 
+    st_progress_end(&r->progress);
     r->trouble = true;
     st_buf_clear(&r->line);
     st_add_printable(&r->line, err->msg, strlen(err->msg));
@@ -64,6 +79,7 @@ static int run_index(struct request *r, struct st_cli *cli, const char *db, bool
     st_auto_config config = NULL;
     st_auto_trust trust = {0};
     struct st_error err = {0};
+    int rc;
     struct st_index_options o = {.rebuild = rebuild,
                                  .follow = r->follow,
                                  .stop_fd = -1,
@@ -76,9 +92,15 @@ static int run_index(struct request *r, struct st_cli *cli, const char *db, bool
         return st_cli_error(r->self, "%s", err.msg);
     o.db = db ? db : config->events_db;
     o.log_dir = config->log_dir;
-    o.ingest = (struct st_ingest_options){
-        .keys = trust.keys, .n_keys = trust.n, .allow_unsigned = config->allow_unsigned};
-    if (st_index(&o, &err) < 0)
+    o.ingest = (struct st_ingest_options){.keys = trust.keys,
+                                          .n_keys = trust.n,
+                                          .allow_unsigned = config->allow_unsigned,
+                                          .on_read = say_reading,
+                                          .ctx = r};
+    st_progress_begin(&r->progress, "index");
+    rc = st_index(&o, &err);
+    st_progress_end(&r->progress);
+    if (rc < 0)
         return st_cli_error(r->self, "%s", err.msg);
     return r->trouble ? ST_EXIT_FAILED : ST_EXIT_OK;
 }
@@ -111,7 +133,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 
 const struct st_verb st_verb_index = {
     .name = "index",
-    .summary = "put what all traces say into a database, to search it and for the review desk",
+    .summary = "put all traces into a database, to search it and for the desk",
     .example = "sandtrace index --follow",
     .opts = options,
     .run = run,

@@ -19,8 +19,8 @@ static const struct st_opt options[] = {
     {"dry-run", 'n', NULL, "only show the change"},
     {"uninstall", 0, NULL, "undo it"},
     {"file", 0, "PATH", "the engine's file (podman --hooks: directory), if unusual"},
-    {"hooks", 0, NULL, "podman: watch every container by hooks, under whichever runtime"},
-    {"runtime", 0, "PATH", "the sandtrace-runtime to name (else the one beside this program)"},
+    {"hooks", 0, NULL, "podman: watch every container by hooks, whatever runtime"},
+    {"runtime", 0, "PATH", "the sandtrace-runtime to name (else the one beside this)"},
     ST_OPT_END,
 };
 

@@ -24,9 +24,9 @@ static const struct st_opt options[] = {
 #undef ROW
         {"trace", 0, "TRACE", "test, diff: the events of a trace"},
     {"expect", 0, "FILE", "test: cases with what is expected of each"},
-    {"all", 'a', NULL, "test: also what was allowed, and rules about other things"},
-    {"strict", 0, NULL, "check: warnings are errors"},
-    {"container", 0, "ID", "explain: of a container that runs"},
+    {"all", 'a', NULL, "test: also what was allowed, and other rules"},
+    {"strict", 0, NULL, "check: warnings are errors", true},
+    {"container", 0, "ID", "explain: of a container that runs", true},
     ST_OPT_END,
 };
 

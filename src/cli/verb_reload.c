@@ -14,6 +14,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 
 const struct st_verb st_verb_reload = {
     .name = "reload",
+    .rare = true,
     .args = "ID…",
     .summary = "read a container's policy again, without a restart",
     .example = "sandtrace reload 3f2a",

@@ -16,7 +16,7 @@ enum { OPT_FORMAT, OPT_OUTPUT, OPT_TOP, OPT_KEY };
 
 static const struct st_opt options[] = {
     {"format", 0, "text|markdown|html", "what to write (default: text)"},
-    {"output", 'o', "FILE", "where to (else standard output; .html and .md choose the format)"},
+    {"output", 'o', "FILE", "where to; .html and .md choose the format"},
     {"top", 0, "N", "rows of each table (default: 20)"},
     {"key", 0, "PUB", "trust this public key only"},
     ST_OPT_END,
@@ -174,7 +174,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 const struct st_verb st_verb_report = {
     .name = "report",
     .args = "FILE",
-    .summary = "add a trace up for a person: who talked to whom, what was written, what was refused",
+    .summary = "add a trace up: who talked to whom, what was written and refused",
     .example = "sandtrace report /var/log/sandtrace/ID.jsonl -o report.html",
     .opts = options,
     .run = run,

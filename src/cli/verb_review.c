@@ -253,8 +253,8 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 const struct st_verb st_verb_review = {
     .name = "review",
     .args = "list|show|close|tell [ID]",
-    .summary = "look at what was kept of containers that ended by a violation, and close the task",
-    .example = "sandtrace review close 4f2a --verdict policy --reason 'the rule was too narrow'",
+    .summary = "look at what was kept after a violation, and close the case",
+    .example = "sandtrace review close 4f2a --verdict policy --reason 'rule too narrow'",
     .opts = options,
     .run = run,
 };

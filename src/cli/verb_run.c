@@ -18,16 +18,14 @@
 enum { POLICY, DEPTH, NETWORK, BIND, ENV, USER, TRACE, INTERACTIVE };
 
 static const struct st_opt options[] = {
-    [POLICY] = {"policy", 0, "NAME", "what it may do (default: the configuration's)"},
-    [DEPTH] = {"depth", 0, "guard|record|strict",
-               "which opens are asked about (default: as the policy says)"},
-    [NETWORK] = {"network", 0, "none|user|host", "its network (default: none); user wants slirp4netns"},
-    [BIND] = {"bind", 0, "SRC[:DST][:ro]",
-              "show it a file or folder of this machine, under DST or its own name"},
+    [POLICY] = {"policy", 0, "NAME", "what it may do (default: as configured)"},
+    [DEPTH] = {"depth", 0, "guard|record|strict", "which opens are asked about"},
+    [NETWORK] = {"network", 0, "none|user|host", "default: none; user wants slirp4netns"},
+    [BIND] = {"bind", 0, "SRC[:DST][:ro]", "show it a file or folder of this machine"},
     [ENV] = {"env", 0, "NAME[=VALUE]", "set a variable, or hand on ours"},
-    [USER] = {"user", 0, "NAME|UID[:GID]", "as whom (default: who called sudo, else the caller)"},
+    [USER] = {"user", 0, "NAME|UID[:GID]", "as whom (default: who called sudo)"},
     [TRACE] = {"trace", 0, "FILE", "copy the trace there at the end"},
-    [INTERACTIVE] = {"interactive", 'i', NULL, "give it a terminal, also where ours is none"},
+    [INTERACTIVE] = {"interactive", 'i', NULL, "give it a terminal, even if ours is none"},
     ST_OPT_END,
 };
 
@@ -169,7 +167,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 const struct st_verb st_verb_run = {
     .name = "run",
     .args = "[--] COMMAND…",
-    .summary = "run a command in a container of this machine's own programs, watched",
+    .summary = "run a command in a container of this machine's programs, watched",
     .example = "sudo sandtrace run -- sh -c 'make && make test'\n  sudo sandtrace run --network user "
                "--policy ci-build npm test",
     .opts = options,

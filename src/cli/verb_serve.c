@@ -12,10 +12,10 @@
 enum { OPT_LISTEN, OPT_DB, OPT_READ_ONLY, OPT_NO_INDEX, OPT_NO_OPEN_LINK, OPT_METRICS_OPEN };
 
 static const struct st_opt options[] = {
-    {"listen", 'l', "WHERE", "127.0.0.1:PORT, [::1]:PORT or unix:PATH (default: " ST_DESK_LISTEN ")"},
+    {"listen", 'l', "WHERE", "a loopback address or unix:PATH (default: " ST_DESK_LISTEN ")"},
     {"db", 0, "FILE", "the database (default: events_db of the configuration)"},
     {"read-only", 0, NULL, "nothing can be approved, denied, paused or killed"},
-    {"no-index", 0, NULL, "do not read the traces: somebody else runs sandtrace index --follow"},
+    {"no-index", 0, NULL, "somebody else reads the traces: sandtrace index --follow"},
     {"no-open-link", 0, NULL, "print no link that logs in once"},
     {"metrics-open", 0, NULL, "/metrics without the token"},
     ST_OPT_END,
@@ -78,7 +78,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 
 const struct st_verb st_verb_serve = {
     .name = "serve",
-    .summary = "the review desk in a browser: what agents did, what waits for an answer",
+    .summary = "the review desk in a browser: what agents did, what waits",
     .example = "sandtrace serve",
     .opts = options,
     .run = run,

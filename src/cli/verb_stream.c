@@ -27,15 +27,15 @@ enum {
 
 static const struct st_opt options[] = {
     {"filter-type", 0, "TYPE,…", "only these types of event"},
-    {"filter-verdict", 0, "WORD,…", "only these outcomes: allow, deny, anomaly, paused, killed"},
+    {"filter-verdict", 0, "WORD,…", "allow, deny, anomaly, paused or killed"},
     {"filter-tier", 0, "TIER,…", "only this evidence: kernel, derived, polled"},
-    {"filter-path", 0, "GLOB", "only what concerns these paths, as in a policy: /etc/**"},
-    {"filter-host", 0, "PATTERN", "only these hosts or addresses: *.example.com, 10.0.0.0/8"},
-    {"since", 0, "TIME", "not before: 2026-03-26T12:00:00Z, or how long ago: 10m"},
+    {"filter-path", 0, "GLOB", "only these paths, as in a policy: /etc/**"},
+    {"filter-host", 0, "PATTERN", "only these: *.example.com, 10.0.0.0/8"},
+    {"since", 0, "TIME", "not before: 2026-03-26T12:00:00Z, or 10m (ago)"},
     {"until", 0, "TIME", "not after"},
     {"follow", 'f', NULL, "wait for more, also over a rotation"},
     {"policy", 0, "POLICY", "show what this policy would have decided"},
-    {"text", 0, NULL, "lines for people also into a pipe, where JSON is the default"},
+    {"text", 0, NULL, "lines for people, also into a pipe"},
     ST_OPT_END,
 };
 
@@ -49,6 +49,8 @@ struct stream {
     const char *policy;
     bool follow, text;
     uint64_t unreadable;
+    struct st_progress progress;
+    uint64_t records; /* read so far */
 };
 
 static int take_option(struct stream *s, int index, const char *value)
@@ -132,6 +134,7 @@ static void print_line(struct stream *s, const struct st_line *line)
     }
     if (!st_filter_wants(&s->filter, &d, &verdict))
         return;
+    st_progress_end(&s->progress);
     st_buf_clear(&s->out);
     if (s->text) {
         st_show_line(&s->out, &d, &verdict, s->cli->color);
@@ -147,9 +150,12 @@ static int read_on(struct stream *s, struct st_input *in, struct st_error *err)
     struct st_line line;
     int rc;
 
-    while ((rc = st_input_line(in, &line, err)) > 0)
+    while ((rc = st_input_line(in, &line, err)) > 0) {
         if (line.ended || !s->follow)
             print_line(s, &line);
+        st_input_show_progress(in, &s->progress, ++s->records);
+    }
+    st_progress_end(&s->progress);
     return rc;
 }
 
@@ -162,6 +168,7 @@ static int stream_file(struct stream *s, const char *file, struct st_error *err)
     if (rc < 0)
         return rc;
     s->follow = s->follow && st_input_can_grow(in);
+    st_progress_begin(&s->progress, file);
     if (s->follow && st_follow_begin(&follow, file, err) < 0)
         return -err->errnum;
     for (;;) {
@@ -222,7 +229,7 @@ const struct st_verb st_verb_stream = {
     .name = "stream",
     .args = "FILE",
     .summary = "show the events of a trace, filtered, and follow it as it grows",
-    .example = "sandtrace stream /var/log/sandtrace/ID.jsonl --filter-verdict deny,anomaly --follow",
+    .example = "sandtrace stream /var/log/sandtrace/ID.jsonl --filter-verdict deny --follow",
     .opts = options,
     .run = run,
 };

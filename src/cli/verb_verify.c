@@ -13,11 +13,11 @@
 enum { OPT_AGAINST, OPT_ATTEMPTS, OPT_KEY, OPT_ALLOW_UNSIGNED, OPT_LIVE, OPT_HEAD };
 
 static const struct st_opt options[] = {
-    {"against", 0, "POLICY", "ask this policy anew: what it forbids must not have happened"},
-    {"attempts", 0, NULL, "with --against: what was refused counts as a violation as well"},
+    {"against", 0, "POLICY", "what this policy forbids must not have happened"},
+    {"attempts", 0, NULL, "with --against: what was refused counts as well"},
     {"key", 0, "PUB", "trust this public key only (more than once: these keys)"},
-    {"allow-unsigned", 0, NULL, "take checkpoints without signature although keys are known"},
-    {"live", 0, NULL, "the container may be running: there need be no final checkpoint"},
+    {"allow-unsigned", 0, NULL, "take checkpoints without signature though keys are known"},
+    {"live", 0, NULL, "it may be running: there need be no final checkpoint"},
     {"head", 0, "HASH", "it must hold the record with this hash (sha256:…)"},
     ST_OPT_END,
 };
@@ -154,7 +154,7 @@ static int run(struct st_cli *cli, const struct st_verb *self, int argc, char **
 const struct st_verb st_verb_verify = {
     .name = "verify",
     .args = "FILE…",
-    .summary = "check that a trace is whole, untouched and signed, and that it keeps to a policy",
+    .summary = "check that a trace is whole, untouched, signed, keeps to a policy",
     .example = "sandtrace verify /var/log/sandtrace/ID.jsonl --against agent-default",
     .opts = options,
     .run = run,

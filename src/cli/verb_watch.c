@@ -17,7 +17,7 @@
 enum { ALL, TYPE, VERDICT };
 
 static const struct st_opt options[] = {
-    [ALL] = {"all", 'a', NULL, "on a terminal: permitted uses and checkpoints too"},
+    [ALL] = {"all", 'a', NULL, "also permitted uses and checkpoints"},
     [TYPE] = {"filter-type", 0, "TYPE,…", "only events of these types"},
     [VERDICT] = {"filter-verdict", 0, "VERDICT,…", "only allow, deny, anomaly, paused or killed"},
     ST_OPT_END,

@@ -1,16 +1,6 @@
 /* verify_input: see verify_input.h. */
 #include "cli/verify_input.h"
 
-#include "cli/progress.h"
-
-static void show(struct st_progress *progress, const struct st_input *in, const struct st_verifier *v)
-{
-    uint64_t done, total;
-
-    st_input_progress(in, &done, &total);
-    st_progress_show(progress, done, total, st_verifier_report(v)->records);
-}
-
 int st_verify_input(struct st_verifier *v, struct st_input *in, const char *name, struct st_error *err)
 {
     struct st_progress progress;
@@ -23,8 +13,7 @@ int st_verify_input(struct st_verifier *v, struct st_input *in, const char *name
         for (; files < st_input_files(in); files++)
             st_verifier_next_file(v);
         st_verifier_lines(v, lines, rc);
-        if (st_progress_due(&progress))
-            show(&progress, in, v);
+        st_input_show_progress(in, &progress, st_verifier_report(v)->records);
     }
     for (; rc == 0 && files < st_input_files(in); files++) /* an empty file at the end */
         st_verifier_next_file(v);

@@ -216,6 +216,8 @@ static int read_file(struct pass *p, struct st_source *source)
         st_verifier_lines(p->verifier, lines, n);
         if (p->rc < 0)
             return p->rc;
+        if (p->in->o.on_read)
+            p->in->o.on_read(p->in->o.ctx, p->row.name, p->events);
         /* Within a line that comes in pieces there is no place to stop at. */
         if (lines[n - 1].more)
             continue;

@@ -12,6 +12,9 @@ struct st_ingest_options {
     const struct st_public_key *keys; /* trusted; borrowed */
     size_t n_keys;
     bool allow_unsigned;
+    /* Told while a trace is read, often; may be NULL. events: of this trace, so far. */
+    void (*on_read)(void *ctx, const char *name, uint64_t events);
+    void *ctx;
 };
 
 struct st_ingest;

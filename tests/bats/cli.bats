@@ -3,9 +3,10 @@
 # a file of its own.
 bats_require_minimum_version 1.5.0
 load lib/world
+load lib/terminal
 
 setup_file() {
-    require script=util-linux
+    require script=util-linux tmux=tmux
     make_world
     export LC_ALL=C.UTF-8
     # A trace to look at, and one that was changed.
@@ -16,16 +17,18 @@ setup_file() {
 
 teardown_file() { end_world; }
 
+teardown() { close_terminal; }
+
 # ---- words ----
 
 verbs() { sandtrace --help | awk '/^  [a-z]/ { print $1 } /^also:/ { sub(/;.*/, ""); for (i = 2; i <= NF; i++) print $i }'; }
 
-# fits_a_screen: what was said, in 24 lines of at most 100 columns.
+# fits_a_screen: what was said, on one of 80 columns and 24 rows, of which the prompt behind it has one.
 fits_a_screen() {
     local line
-    [ "$(wc -l <<<"$output")" -le 24 ] || fail "$output"
+    [ "$(wc -l <<<"$output")" -le 23 ] || fail "$output"
     for line in "${lines[@]}"; do
-        [ "${#line}" -le 100 ] || fail "${#line} columns: $line"
+        [ "${#line}" -le 80 ] || fail "${#line} columns: $line"
     done
 }
 
@@ -35,6 +38,7 @@ fits_a_screen() {
     run -0 sandtrace --help
     fits_a_screen
     [ "$(verbs | wc -l)" -eq 23 ]
+    [[ $output == *"for example: sudo sandtrace "* ]]
     run -0 sandtrace help
     [ "$output" = "$(sandtrace --help)" ]
     run -2 --separate-stderr sandtrace
@@ -50,6 +54,8 @@ fits_a_screen() {
         [ -z "$stderr" ]
         [[ $output == "usage: sandtrace $verb [options]"*"--json"*"example:"*"sandtrace $verb"* ]] || fail "$output"
         [[ $output != *" "$'\n'* ]] || fail "$verb: spaces at the end of a line"
+        [ "$(grep -E '^  (-[a-z],|   ) --[^ ]+( [^ ]+)?  ' <<<"$output" | sed -E 's/^(.*[^ ]  +)[^ ].*/\1/; s/^(  (-[a-z],|   ) --[^ ]+( [^ ]+)?  +).*/\1/' | awk '{ print length($0) }' | sort -u | wc -l)" -eq 1 ] ||
+            fail "$verb: what options do is not in one column: $output"
         [ "$output" = "$(sandtrace help "$verb")" ]
         [ "$output" = "$(sandtrace "$verb" -h)" ]
     done
@@ -193,6 +199,50 @@ END
         [[ $output == *"No space left on device"* ]] || fail "$verb: $output"
     done
 }
+
+# ---- what takes long ----
+
+# A trace without an end, for as long as nobody has seen that it is read.
+write_endless() {
+    cat >"$NOTES/endless" <<'END'
+#!/bin/bash
+until [ -e "$2" ]; do yes "$(cat "$1")" | head -n 8192; done
+END
+    chmod +x "$NOTES/endless"
+}
+
+@test "whoever reads a long trace is seen to be at work, on a terminal, and nothing is left of that" {
+    local verb n=0 seen=$BATS_TEST_TMPDIR/seen
+    write_endless
+    sed -n 2p "$NOTES/trace.jsonl" >"$BATS_TEST_TMPDIR/record"
+    open_terminal
+    for verb in "verify -" "report -" "stream - --filter-verdict deny" "policy test audit-only --trace -" "policy diff audit-only audit-only --trace -"; do
+        rm -f "$seen"
+        n=$((n + 1))
+        type_line "clear; '$NOTES/endless' '$BATS_TEST_TMPDIR/record' '$seen' | sandtrace $verb >'$BATS_TEST_TMPDIR/said'; echo ended-\$((100+$n))"
+        screen_shows '-: '
+        retry_until count_grows || fail "$verb: $(screen)"
+        touch "$seen"
+        screen_shows "ended-$((100 + n))"
+        run -1 screen_has ' records'
+        # What was meant to be read has none of it.
+        run -1 grep -q $'\033' "$BATS_TEST_TMPDIR/said"
+    done
+    # In a pipe nobody looks.
+    run --separate-stderr bash -c 'yes "$(cat "$1")" | head -n 200000 | sandtrace policy test audit-only --trace -' bash "$BATS_TEST_TMPDIR/record"
+    [[ $output == "0 of 200000 events refused" && -z $stderr ]]
+}
+
+count_shown() { screen | sed -n 's/^-: \([0-9]*\) records.*/\1/p' | tail -n 1; }
+
+# Two looks that differ.
+count_grows() {
+    local before
+    before=$(count_shown)
+    [ -n "$before" ] && retry_until differs "$before"
+}
+
+differs() { [ "$(count_shown)" != "$1" ]; }
 
 # ---- colours and JSON ----
 

@@ -2,6 +2,11 @@
 bats_require_minimum_version 1.5.0
 # Shell completion: each shell is really asked to complete, with the script that is installed.
 
+fail() {
+    echo "$*" >&2
+    return 1
+}
+
 setup() {
     scripts=$ST_BUILDDIR/contrib/completion
 }
@@ -130,4 +135,72 @@ zsh_line_after() {
     [ "$output" = check ]
     run -0 bash_offers sandtrace policy check ch
     [ "$output" = check.yaml ]
+}
+
+# ---- all of it, in each shell ----
+
+verbs() { "$ST_BUILDDIR/sandtrace" --help | awk '/^  [a-z]/ { print $1 } /^also:/ { sub(/;.*/, ""); for (i = 2; i <= NF; i++) print $i }'; }
+
+# options_of VERB: as its help has them, in lines of their own or behind `and these`.
+options_of() {
+    "$ST_BUILDDIR/sandtrace" "$1" --help | awk '/^ +--config / { many = 0 }
+        / and these, in man / || many { many = 1; for (i = 1; i <= NF; i++) if ($i ~ /^--[a-z]/) print $i; next }
+        /^  (-[a-z],|   ) --/ { print $0 ~ /^  -/ ? $2 : $1 }' | sort -u
+}
+
+# offered: words of which only the first, up to white space or `=`, counts; sorted.
+offered() { sed 's/[[:space:]=].*//' | grep '^--' | sort -u; }
+
+@test "bash offers each option of each verb, and no other" {
+    for verb in $(verbs); do
+        diff <(options_of "$verb") <(bash_offers sandtrace "$verb" -- | offered) || fail "$verb"
+    done
+}
+
+@test "fish offers each verb, each option of each verb, and no other" {
+    diff <(verbs | cat - <(echo help) | sort) <(fish --no-config -c "source $scripts/sandtrace.fish; complete -C 'sandtrace '" | cut -f 1 | sort)
+    for verb in $(verbs); do
+        diff <(options_of "$verb") <(fish --no-config -c "source $scripts/sandtrace.fish; complete -C 'sandtrace $verb --'" | offered) || fail "$verb"
+    done
+}
+
+# What zsh would offer is what _arguments is given.
+@test "zsh offers each verb, each option of each verb, and no other" {
+    run -0 zsh -f -c '
+        autoload() { }; compdef() { }
+        _describe() { print -l -- ${verbs%%:*} }
+        _arguments() { print -l -- $@ }
+        source $1
+        words=(sandtrace ""); CURRENT=2; _sandtrace >$2/verbs
+        for verb in $(grep -vx help $2/verbs); do
+            words=(sandtrace $verb --); CURRENT=3; _sandtrace >$2/$verb
+        done' zsh "$scripts/_sandtrace" "$BATS_TEST_TMPDIR"
+    diff <(verbs | cat - <(echo help) | sort) <(sort "$BATS_TEST_TMPDIR/verbs")
+    for verb in $(verbs); do
+        diff <(options_of "$verb") <(sed 's/\[.*//' "$BATS_TEST_TMPDIR/$verb" | offered) || fail "$verb"
+    done
+}
+
+@test "where an option takes one of a few words, each shell offers them" {
+    run -0 bash_offers sandtrace run --network ''
+    [ "$output" = $'none\nuser\nhost' ]
+    run -0 bash_offers sandtrace run --depth = st
+    [ "$output" = strict ]
+    run -0 fish --no-config -c "source $scripts/sandtrace.fish; complete -C 'sandtrace run --network '"
+    [ "$(cut -f 1 <<<"$output" | sort)" = $'host\nnone\nuser' ]
+    run -0 zsh_line_after $'sandtrace run --network us\t' '*--network user*'
+}
+
+@test "what run is to run is completed as a command, and what it binds as a file" {
+    cd "$BATS_TEST_TMPDIR"
+    touch unheard-of.sh
+    run -0 bash_offers sandtrace run mkdi
+    [ "$(sort -u <<<"$output")" = mkdir ]
+    run -0 bash_offers sandtrace run unheard
+    [ "$output" = unheard-of.sh ]
+    run -0 bash_offers sandtrace run --bind unh
+    [ "$output" = unheard-of.sh ]
+    run -0 fish --no-config -c "source $scripts/sandtrace.fish; complete -C 'sandtrace run mkdi'"
+    [[ $output == mkdir* ]]
+    run -0 zsh_line_after $'sandtrace run mkdi\t' '*run mkdir*'
 }

@@ -44,6 +44,7 @@ state_dir: /run/sandtrace
 log_dir: /var/log/sandtrace
 key_dir: /etc/sandtrace/keys
 policy_dirs: [/etc/sandtrace/policies, /usr/share/sandtrace/policies]
+quarantine_dir: /var/lib/sandtrace/quarantine
 END
     there sandtrace keygen >"$NOTES/keygen-there"
 }
@@ -106,6 +107,17 @@ make_room() { on_machine sh -c '! mountpoint -q /var/log/sandtrace || mount -o r
     BEFORE='until sandtrace pending --json | grep -q pau_; do sleep 0.05; done' type_section operations.md "A container stands still"
 }
 
+has_a_review() { there sandtrace review list | grep -q '"id":"agent"'; }
+
+@test "operations: a run was quarantined" {
+    start_there agent 'echo made >/workspace/made; cat /etc/shadow; sleep 1000'
+    retry_until there sh -c 'sandtrace pending | grep -q pau_'
+    there sandtrace kill agent
+    retry_until has_a_review
+    type_section operations.md "A run was quarantined"
+    on_machine rm -r /var/lib/sandtrace/quarantine/agent
+}
+
 @test "operations: the disk of the traces is full" {
     older_trace
     small_disk
@@ -140,6 +152,14 @@ make_room() { on_machine sh -c '! mountpoint -q /var/log/sandtrace || mount -o r
     done
 }
 
+# ---- getting-started.md --------------------------------------------------------------------------------
+
+@test "getting-started: every section with a command is typed, by run.bats" {
+    while read -r section; do
+        grep -qF "\"$section\"" "$ST_SRCDIR/tests/bats/run.bats" || fail "$section"
+    done < <(sections getting-started.md)
+}
+
 # ---- sandbox_security.md -------------------------------------------------------------------------------
 
 @test "sandbox_security: what it shows of a container under watch is so" {
@@ -157,7 +177,7 @@ make_room() { on_machine sh -c '! mountpoint -q /var/log/sandtrace || mount -o r
 }
 
 @test "documents: every link between them leads somewhere" {
-    for document in README.md .agent.md docs/policy.md docs/operations.md docs/sandbox_security.md; do
+    for document in README.md .agent.md CONTRIBUTING.md NEWS.md $(cd "$ST_SRCDIR" && echo docs/*.md docs/bench/*.md); do
         dir=$(dirname "$ST_SRCDIR/$document")
         while read -r link; do
             [ -e "$dir/$link" ] || fail "$document: $link"

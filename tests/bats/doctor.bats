@@ -4,7 +4,10 @@ bats_require_minimum_version 1.5.0
 load lib/world
 load lib/apart
 
-setup_file() { make_world; }
+setup_file() {
+    require strace=strace slirp4netns=slirp4netns
+    make_world
+}
 
 teardown_file() { end_world; }
 
@@ -147,6 +150,19 @@ own_groups() { find /sys/fs/cgroup -maxdepth 2 -type d -name "sandtrace-doctor-$
     [[ $(finding programs detail) == *"may be written by others"* ]]
 }
 
+@test "what sandtrace run needs of its own is looked at: its first process, and a network by slirp4netns" {
+    run -0 --separate-stderr sandtrace doctor --json
+    check_is run-init ok
+    check_is user-network ok
+    run -0 --separate-stderr unshare --mount sh -c 'mount --bind /dev/null /usr/bin/slirp4netns && sandtrace doctor --json'
+    check_is user-network missing
+    [ "$(finding user-network needed)" = false ]
+    [ "$(finding user-network mend)" = 'apt-get install slirp4netns' ]
+    run -0 --separate-stderr unshare --mount sh -c 'mount --bind /dev/null "$WORLD/bin/sandtrace-init" && sandtrace doctor --json'
+    check_is run-init missing
+    [[ $(finding run-init means) == *"sandtrace run"* ]]
+}
+
 @test "a runtime that is too old is told, and one that hangs holds nobody up" {
     printf '#!/bin/sh\necho runc version 1.0.3\n' >"$BATS_TEST_TMPDIR/runc"
     chmod 0755 "$BATS_TEST_TMPDIR/runc"
@@ -201,6 +217,21 @@ own_groups() { find /sys/fs/cgroup -maxdepth 2 -type d -name "sandtrace-doctor-$
         # The killed one can't wait for it.
         [ "$signal" = KILL ] || [ -z "$(own_groups "$pid")" ]
         retry_until no_group_of "$pid"
+        nothing_left_behind
+    done
+}
+
+# killed_at WHICH: at the WHICHth time that it starts a process; the first is who removes its groups.
+killed_at() {
+    strace -qq -o "$NOTES/calls" -e trace=clone,clone3,fork,vfork -e "inject=clone,clone3,fork,vfork:signal=KILL:when=$1" \
+        sh -c 'echo $$ >"$1"; exec sandtrace doctor --quiet' sh "$NOTES/pid" >"$NOTES/doctor.log" 2>&1 3>&-
+}
+
+@test "killed at any moment, also before there is anybody to clean up, it leaves no control group behind" {
+    local when
+    for when in 1 2 3; do
+        run -137 killed_at "$when"
+        retry_until no_group_of "$(cat "$NOTES/pid")"
         nothing_left_behind
     done
 }

@@ -538,3 +538,13 @@ chains() { ask "SELECT sum(chain = 'whole'), sum(chain = 'broken') FROM sandbox_
     [ "$(count)" -eq 11 ]
     [[ "$output" = *fifo.jsonl* && "$output" = *link.jsonl* && "$output" = *folder.jsonl* ]]
 }
+
+@test "on a terminal it is seen to be at work, and a pipe has only what it said" {
+    require script=util-linux
+    make_trace 150000
+    run -0 script -qec "sandtrace index --db $db" /dev/null </dev/null
+    [[ $output == *$'\r'*"made.jsonl: "*" records"*"new events in 1 trace"* ]] || fail "$output"
+    run -0 --separate-stderr sandtrace index --db "$db" --rebuild
+    [ "$(jq -c 'keys' <<<"$output")" = '["events","traces"]' ]
+    [ -z "$stderr" ]
+}

@@ -140,12 +140,29 @@ no_box_is_left() { [ -z "$(running_id)" ] && [ "$(ls "$WORLD/run/.runs")" = lock
     nothing_left_behind
 }
 
-@test "the commands of docs/getting-started.md work as they are written" {
-    # Those behind sh fences; the one that asks has its own tests below.
-    python3 "$load_dir/document.py" commands "$ST_SRCDIR/docs/getting-started.md" | grep -v -e /etc/shadow -e /srv/try >"$NOTES/commands"
-    [ "$(wc -l <"$NOTES/commands")" -eq 6 ]
-    run -0 bash -euc "sudo() { \"\$@\"; }; source '$NOTES/commands'" </dev/null
-    [[ $output == *"1 file written"*hello*"valid: "* ]]
+# in_fresh_places COMMAND…: with a /srv and a /var/log of its own, a configuration that has the traces there, and a sudo that does not
+# forget where that is.
+in_fresh_places() {
+    sed 's,^default_policy: .*,default_policy: agent-default,; s,^log_dir: .*,log_dir: /var/log/sandtrace,' "$SANDTRACE_CONFIG" >"$WORLD/fresh.yaml"
+    mkdir -p "$NOTES/words"
+    printf '#!/bin/sh\nexec "$@"\n' >"$NOTES/words/sudo"
+    chmod +x "$NOTES/words/sudo"
+    # shellcheck disable=SC2016 # runs elsewhere
+    SANDTRACE_CONFIG=$WORLD/fresh.yaml PATH=$NOTES/words:$PATH unshare --mount --propagation private bash -euc '
+        mount -t tmpfs srv /srv && mount -t tmpfs log /var/log && mkdir -m 0750 /var/log/sandtrace && exec "$@"' bash "$@"
+}
+
+@test "what docs/getting-started.md shows is typed, and prints what it shows; its policy is one" {
+    local document=$ST_SRCDIR/docs/getting-started.md section typed=0
+    sed -n '/^```yaml$/,/^```$/p' "$document" | grep -v '```' >"$WORLD/policies/mine.yaml"
+    for section in "1. Run something" "3. Look what happened" "4. An agent at work"; do
+        typed=$((typed + 1))
+        mkdir "$FOLDER/$typed"
+        python3 "$load_dir/document.py" script "$document" "$section" "'$FOLDER/$typed'" >"$NOTES/script"
+        in_fresh_places bash "$NOTES/script" || { tail -n +1 "$FOLDER/$typed"/output-* >&2; false; }
+        python3 "$load_dir/document.py" compare "$document" "$section" "$FOLDER/$typed"
+    done
+    rm "$WORLD/policies/mine.yaml" "$WORLD/fresh.yaml"
     nothing_left_behind
 }
 
@@ -561,6 +578,24 @@ ann ALL=(root) NOPASSWD: ALL"
     screen_has "decided"
     trace_has "$id" "$is_resume and .payload.decision == \"allow-once\" and .payload.by.uid == 0"
     trace_has "$id" "$is_resume and .payload.decision == \"kill\""
+    terminal_left_nothing
+}
+
+@test "the command of getting-started.md that is stopped asks what the document shows" {
+    local section="2. See it stopped" typed=$BATS_TEST_TMPDIR/typed
+    sed 's/^default_policy: .*/default_policy: agent-default/' "$SANDTRACE_CONFIG" >"$WORLD/default.yaml"
+    mkdir "$typed"
+    python3 "$load_dir/document.py" script "$ST_SRCDIR/docs/getting-started.md" "$section" "$typed" | sed -n '/END-OF-BLOCK.$/,/^END-OF-BLOCK$/p' | sed '1d;$d' >"$typed/command"
+    [ "$(wc -l <"$typed/command")" -eq 1 ]
+    open_terminal
+    type_line "export NO_COLOR=1 SANDTRACE_CONFIG='$WORLD/default.yaml'; sudo() { \"\$@\"; }"
+    type_line "$(cat "$typed/command")"
+    screen_shows "ill?"
+    screen >"$typed/output-0"
+    python3 "$load_dir/document.py" compare "$ST_SRCDIR/docs/getting-started.md" "$section" "$typed"
+    type_line d
+    screen_shows "decided  1 deny"
+    rm "$WORLD/default.yaml"
     terminal_left_nothing
 }
 
