@@ -80,12 +80,13 @@ static ssize_t look(void *ctx, uint64_t address, void *out, size_t n)
     return st_memory_of_task(&tid, address, out, n);
 }
 
-/* Where the kernel was not told to make none, what does not say that it is no program may become one. But
- * programs use such files all day: only where none may run they are taken for what they could be. */
+/* Where the kernel could make none and was not told to, what does not say that it is no program may become
+ * one. But programs use such files all day: only where none may run they are taken for what they could be,
+ * and never where they could not say it. */
 static bool may_become_program(const struct st_inquiry *q, const struct seccomp_data *call)
 {
     const struct st_policy *policy = q->m->pipeline->policy;
-    bool by_default = !q->m->no_programs_in_memory && st_policy_mode(policy) == ST_MODE_ENFORCE &&
+    bool by_default = q->m->memfd == ST_MEMFD_EITHER && st_policy_mode(policy) == ST_MODE_ENFORCE &&
                       st_policy_exec_of(policy)->memfd == ST_DENY;
 
     return st_memfd_makes_program(call->args[1], by_default);

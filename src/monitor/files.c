@@ -481,6 +481,8 @@ int st_files_open(struct st_files *f, struct st_pipeline *p, struct st_watch *w,
     if (st_guards_open(&f->guards, p, w, err) < 0)
         return -err->errnum;
     if (st_policy_exec_of(p->policy)->memfd == ST_DENY && st_policy_mode(p->policy) == ST_MODE_ENFORCE)
-        f->memfd_is_data = st_memfd_forbid(w->order.pid, &f->no_memfd) == 0;
+        f->memfd = st_memfd_forbid(w->order.pid, &f->no_memfd);
+    else
+        f->memfd = st_memfd_of_kernel();
     return put_marks(f, w, mounts, err);
 }

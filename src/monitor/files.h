@@ -10,6 +10,7 @@
 #include "monitor/execs.h"
 #include "monitor/guards.h"
 #include "monitor/late.h"
+#include "monitor/memfd.h"
 #include "monitor/opened.h"
 #include "monitor/pipeline.h"
 #include "monitor/processes.h"
@@ -45,7 +46,7 @@ struct st_files {
     struct st_restless restless;
     struct st_buf watched;    /* which mounts are, for people */
     struct st_error no_memfd; /* why exec_of_memfd does not hold; errnum 0: it does, or need not */
-    bool memfd_is_data;       /* the kernel makes none that can be executed */
+    enum st_memfd memfd;
     uint64_t host_uses, setup_uses, overflows;
     const struct st_process_facts *who; /* opens right now */
     bool partly;                        /* only what it takes to judge it is known of who */

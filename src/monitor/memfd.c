@@ -75,15 +75,13 @@ static int write_within(void *ctx)
     return setns(e->ns, CLONE_NEWPID) < 0 ? errno : run_beside(write_setting, e->inner, e);
 }
 
-int st_memfd_forbid(pid_t pid, struct st_error *err)
+static int forbid(pid_t pid, int setting, struct st_error *err)
 {
-    st_auto_fd ns = -1, setting = open(SETTING, O_WRONLY | O_CLOEXEC);
     struct errand e; /* its stacks are not to be filled */
+    st_auto_fd ns = -1;
     char path[32];
     int rc;
 
-    if (setting < 0)
-        return st_fail_errno(err, SETTING);
     snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
     ns = open(path, O_RDONLY | O_CLOEXEC);
     if (ns < 0)
@@ -94,6 +92,22 @@ int st_memfd_forbid(pid_t pid, struct st_error *err)
     e.setting = setting;
     rc = run_beside(write_within, e.outer, &e);
     return rc ? st_fail(err, rc, SETTING ": %s", strerror(rc)) : 0;
+}
+
+enum st_memfd st_memfd_of_kernel(void)
+{
+    return access(SETTING, F_OK) < 0 && errno == ENOENT ? ST_MEMFD_PROGRAM : ST_MEMFD_EITHER;
+}
+
+enum st_memfd st_memfd_forbid(pid_t pid, struct st_error *err)
+{
+    st_auto_fd setting = open(SETTING, O_WRONLY | O_CLOEXEC);
+
+    if (setting < 0) {
+        st_fail_errno(err, SETTING);
+        return st_memfd_of_kernel();
+    }
+    return forbid(pid, setting, err) < 0 ? ST_MEMFD_EITHER : ST_MEMFD_DATA;
 }
 
 bool st_memfd_is_open(pid_t tid, int fd, char name[ST_MEMFD_NAME])

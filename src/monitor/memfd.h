@@ -12,8 +12,18 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* In the pid namespace of that process. -EBUSY: it is our own; -ENOENT: this kernel can't. */
-int st_memfd_forbid(pid_t pid, struct st_error *err);
+/* What a file in memory is that does not say it. */
+enum st_memfd {
+    ST_MEMFD_EITHER,  /* whoever makes it may run it, unless it is sealed against that */
+    ST_MEMFD_PROGRAM, /* the same, and it can't be sealed: this kernel knows nothing else */
+    ST_MEMFD_DATA     /* not to be run */
+};
+
+/* Before anybody is told anything. */
+enum st_memfd st_memfd_of_kernel(void);
+
+/* Has it be data in the pid namespace of that process. err: why it is not; left alone where it is. */
+enum st_memfd st_memfd_forbid(pid_t pid, struct st_error *err);
 
 #define ST_MEMFD_NAME 320 /* bytes of /memfd:NAME */
 

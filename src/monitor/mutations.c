@@ -6,7 +6,6 @@
 #include "monitor/boundary.h"
 #include "monitor/forks.h"
 #include "monitor/inquiry.h"
-#include "monitor/memfd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -98,7 +97,7 @@ static bool is_made_here(struct st_mutations *m, struct st_asking *a)
 {
     st_auto_fd fd = -1;
 
-    if (!m->no_programs_in_memory || a->call.arch != ST_NATIVE_ARCH || a->call.nr != SYS_memfd_create ||
+    if (m->memfd != ST_MEMFD_DATA || a->call.arch != ST_NATIVE_ARCH || a->call.nr != SYS_memfd_create ||
         !st_memfd_makes_program(a->call.args[1], false))
         return false;
     fd = st_memfd_make(a->tid, &a->call);

@@ -12,6 +12,7 @@
 #include "monitor/guards.h"
 #include "monitor/hands.h"
 #include "monitor/loop.h"
+#include "monitor/memfd.h"
 #include "monitor/opened.h"
 #include "monitor/pipeline.h"
 #include "monitor/processes.h"
@@ -26,9 +27,9 @@ struct st_mutations {
     struct st_notify *notify;
     struct st_loop *loop;
     struct st_hands hands;
-    bool resolved;              /* object and target are those of the present question */
-    bool resting;               /* no room for more that is held: taken out of the loop */
-    bool no_programs_in_memory; /* the kernel was told to make none (memfd.h) */
+    bool resolved; /* object and target are those of the present question */
+    bool resting;  /* no room for more that is held: taken out of the loop */
+    enum st_memfd memfd;
     struct st_askings askings;
     struct st_asking *current; /* being judged right now: an answer is not a late one */
     struct st_membership members;

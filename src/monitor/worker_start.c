@@ -306,7 +306,7 @@ static int open_sensors(struct st_worker *w, struct st_mount_tables *mounts, str
     if (st_mutations_open(&w->mutations, &w->pipeline, w->watch, err) < 0)
         return -err->errnum;
     w->files.filters = w->mutations.notify;
-    w->mutations.no_programs_in_memory = w->files.memfd_is_data;
+    w->mutations.memfd = w->files.memfd;
     if (st_policy_mode(w->pipeline.policy) == ST_MODE_AUDIT)
         return 0; /* only the boundary is asked about */
     w->files.opened = &w->mutations.opened;

@@ -137,3 +137,19 @@ hits_nothing() {
     hits_nothing other mount
     remove_all_containers
 }
+
+# A kernel before 6.3 can't be told to make no programs in memory, and no program can ask it for a file that is none.
+@test "files in memory are there for whoever uses them, and none is run by its fd; where the kernel can't tell, the trace says so" {
+    write_policy in-memory 'exec_of_memfd: deny' 'on_violation: { low: deny, medium: deny, high: deny, critical: deny }'
+    configure default_policy in-memory
+    make_container memory sh -c 'execs memory 1 data; execs memfd /bin/execs say gone; true'
+    cp "$ST_BUILDDIR/tests/attack/execs" "$(bundle_of memory)/rootfs/bin/execs"
+    run -0 runtime run --bundle "$(bundle_of memory)" "$(id_of memory)"
+    [[ $output == *'memory 0x1 data ok'* && $output == *'memfd EACCES'* && $output != *gone* ]] || fail "$output"
+    trace_has "$(id_of memory)" '.event_type == "syscall" and .payload.name == "execveat" and .payload.memfd and .payload.blocked'
+    case $(uname -r) in
+        6.1.*) trace_has "$(id_of memory)" '.event_type == "sensor" and .payload.name == "exec_of_memfd" and .payload.state == "degraded"' ;;
+        *) trace_has_no "$(id_of memory)" '.payload.name == "exec_of_memfd"' ;;
+    esac
+    remove_all_containers
+}
