@@ -18,7 +18,7 @@ teardown_file() {
     end_world
 }
 
-setup() { on_machine sh -c 'rm -rf /var/log/sandtrace/* /var/tmp/older* /var/tmp/forged*'; }
+setup() { on_machine sh -c 'rm -rf /var/log/sandtrace/* /var/lib/sandtrace/quarantine /var/tmp/older* /var/tmp/forged*'; }
 
 teardown() {
     make_room
@@ -115,7 +115,6 @@ has_a_review() { there sandtrace review list | grep -q '"id":"agent"'; }
     there sandtrace kill agent
     retry_until has_a_review
     type_section operations.md "A run was quarantined"
-    on_machine rm -r /var/lib/sandtrace/quarantine/agent
 }
 
 @test "operations: the disk of the traces is full" {
