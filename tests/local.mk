@@ -117,6 +117,7 @@ EXTRA_DIST += \
 	%D%/bats/lib/net_servers.py \
 	%D%/bats/lib/openapi.py \
 	%D%/bats/lib/podman.bash \
+	%D%/bats/lib/shown_options.py \
 	%D%/bats/lib/trace.bash \
 	%D%/bats/lib/wait.bash \
 	%D%/bats/lib/world.bash \

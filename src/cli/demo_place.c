@@ -3,11 +3,13 @@
 
 #include "audit/sign.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,6 +18,8 @@
 
 #define PATTERN "/tmp/sandtrace-demo-%d.XXXXXX" /* our pid */
 #define OPEN_DIRS 16
+#define PATIENCE_NS ((int64_t)10 * 1000000000)
+#define AGAIN_MS 10
 
 /* ---- its end ---- */
 
@@ -32,6 +36,7 @@ static int remove_one(const char *path, const struct stat *sb, int kind, struct 
 _Noreturn static void keep(int line, const char *dir)
 {
     st_auto_fd nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int64_t until;
     sigset_t all;
     char byte;
 
@@ -43,7 +48,11 @@ _Noreturn static void keep(int line, const char *dir)
     prctl(PR_SET_NAME, "sandtrace-keep");
     while (read(line, &byte, 1) < 0 && errno == EINTR)
         continue;
-    nftw(dir, remove_one, OPEN_DIRS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    until = st_now_mono_ns() + PATIENCE_NS;
+    /* A monitor that has not heard yet may put something in meanwhile. */
+    do
+        nftw(dir, remove_one, OPEN_DIRS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    while (access(dir, F_OK) == 0 && st_now_mono_ns() < until && poll(NULL, 0, AGAIN_MS) == 0);
     _exit(0);
 }
 
@@ -104,7 +113,8 @@ static int write_configuration(struct st_demo_place *p, const struct st_config *
     st_buf_addf(&text, "hook: %s\nmonitor: %s\n", machine->hook, machine->monitor);
     st_buf_addf(&text, "state_dir: %s/run\nlog_dir: %s/log\nkey_dir: %s/keys\ndefault_policy: demo\n", p->dir,
                 p->dir, p->dir);
-    st_buf_addf(&text, "quarantine_dir: %s/quarantine\n", p->dir);
+    /* Its monitor would write there still when the place is being removed. */
+    st_buf_addf(&text, "quarantine_dir: %s/quarantine\nquarantine_at: never\n", p->dir);
     st_buf_addf(&text, "policy_dirs: [%s/policies", p->dir);
     for (char **d = machine->policy_dirs; *d; d++)
         st_buf_addf(&text, ", %s", *d);

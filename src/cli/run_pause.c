@@ -133,6 +133,7 @@ static void look(struct st_run_pauses *p)
         if (st_json_true(st_json_get(pause, "by_person")) && !was_told(p, id_of(pause)))
             show(p, &answer, pause);
     }
+    p->waits = next != NULL;
     if (p->asked[0] && !still) {
         static const char over[] = "\n(decided elsewhere, or over)\n";
 

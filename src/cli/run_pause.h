@@ -11,6 +11,7 @@ struct st_run_pauses {
     const struct st_run_term *term;
     bool raw;   /* the terminal is raw between questions */
     bool color; /* of the terminal */
+    bool waits; /* something does, as far as was heard: the container stands still */
     int events; /* connection to the monitor; -1: none */
     struct st_buf heard;
     char asked[64]; /* the pause that is being asked about; "": none */

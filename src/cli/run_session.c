@@ -64,7 +64,9 @@ static void pass_on(struct st_run_session *s, int sig)
         return;
     }
     kill(s->init, sig);
-    if ((sig == SIGTERM || sig == SIGHUP) && !s->kill_at)
+    /* Who stands still can't handle it, and where nobody is asked that may be so for long. */
+    if ((sig == SIGTERM || sig == SIGHUP || (sig != SIGUSR1 && sig != SIGUSR2 && s->pauses->waits)) &&
+        !s->kill_at)
         s->kill_at = st_now_mono_ns() + GRACE_NS;
 }
 

@@ -141,6 +141,15 @@ it_holds() {
     no_process_of_world
 }
 
+@test "of what a demonstration ends nothing is put into quarantine, by whom its place could be made anew behind it" {
+    mv "$WORLD/bin/sandtrace-snapshot" "$WORLD/bin/real-snapshot"
+    printf '#!/bin/sh\ntouch "%s/snapshot-was-asked"\nexec "%s/bin/real-snapshot" "$@"\n' "$NOTES" "$WORLD" >"$WORLD/bin/sandtrace-snapshot"
+    chmod 0755 "$WORLD/bin/sandtrace-snapshot"
+    demo escape
+    mv "$WORLD/bin/real-snapshot" "$WORLD/bin/sandtrace-snapshot"
+    [ ! -e "$NOTES/snapshot-was-asked" ]
+}
+
 # ---- when it is killed ----
 
 # The place, while the demonstration is at work in it.

@@ -18,7 +18,7 @@ teardown_file() {
     end_world
 }
 
-setup() { on_machine sh -c 'rm -rf /var/log/sandtrace/* /var/tmp/older* /var/tmp/forged*'; }
+setup() { on_machine sh -c 'rm -rf /var/log/sandtrace/* /var/lib/sandtrace/quarantine /var/tmp/older* /var/tmp/forged*'; }
 
 teardown() {
     make_room
@@ -115,7 +115,6 @@ has_a_review() { there sandtrace review list | grep -q '"id":"agent"'; }
     there sandtrace kill agent
     retry_until has_a_review
     type_section operations.md "A run was quarantined"
-    on_machine rm -r /var/lib/sandtrace/quarantine/agent
 }
 
 @test "operations: the disk of the traces is full" {
@@ -150,6 +149,43 @@ has_a_review() { there sandtrace review list | grep -q '"id":"agent"'; }
     for section in $(sections operations.md | tr ' ' _); do
         grep -qF "operations.md \"${section//_/ }\"" "$BATS_TEST_FILENAME"
     done
+}
+
+# ---- README.md -----------------------------------------------------------------------------------------
+
+# shown_by DOCUMENT: the commands of its indented blocks, without what is said of them.
+shown_by() { sed -n 's/^    \([^ ]\)/\1/p' "$ST_SRCDIR/$1" | sed 's/ *#.*//' | grep -v '^$'; }
+
+@test "README: what is typed once it is installed works, in that order, and each engine forgets it again" {
+    on_machine mv /etc/sandtrace/keys /etc/sandtrace/keys-of-others
+    shown_by README.md | grep '^sandtrace ' >"$NOTES/typed-of-readme"
+    [ "$(wc -l <"$NOTES/typed-of-readme")" -eq 5 ]
+    there bash -ev <"$NOTES/typed-of-readme" >"$NOTES/said-of-readme" 2>&1 || { cat "$NOTES/said-of-readme" >&2; false; }
+    grep -q 'Containers can be started under watch here' "$NOTES/said-of-readme"
+    for engine in docker podman containerd; do there sandtrace install "$engine" --uninstall; done
+    on_machine sh -c 'rm -r /etc/sandtrace/keys; mv /etc/sandtrace/keys-of-others /etc/sandtrace/keys'
+}
+
+# What builds and fetches is not for a test of an hour: quickstart.bats has its steps, build.bats builds and installs, the machines of
+# tests/vm and CI run it as it is written.
+@test "README and CONTRIBUTING show no command that no test knows" {
+    local command
+    while read -r command; do
+        case $command in
+        'contrib/quickstart.sh demo' | 'contrib/quickstart.sh check' | 'contrib/quickstart.sh deps') ;; # quickstart.bats
+        ./autogen.sh | './configure --prefix='* | 'make && make check && make install' | 'mkdir -p build && cd build && ../configure '*) ;; # build.bats
+        'sudo sandtrace run -- COMMAND…') ;;                                                       # run.bats
+        'sandtrace '*) ;;                                                                          # above
+        *) fail "who runs this? $command" ;;
+        esac
+    done < <(shown_by README.md; shown_by CONTRIBUTING.md)
+    for verb in demo check deps; do grep -q "quickstart $verb" "$ST_SRCDIR/tests/bats/quickstart.bats"; done
+}
+
+# In words and in tables commands are shown that are not typed one by one: what they name is there.
+@test "documents and manual pages: each verb and option that they show of sandtrace is one" {
+    python3 "$load_dir/shown_options.py" "$WORLD/bin/sandtrace" "$ST_SRCDIR"/{README,CONTRIBUTING,NEWS,.agent}.md "$ST_SRCDIR"/docs/*.md \
+        "$ST_SRCDIR"/docs/bench/*.md "$ST_SRCDIR"/docs/man/*.scd
 }
 
 # ---- getting-started.md --------------------------------------------------------------------------------

@@ -503,6 +503,16 @@ ann ALL=(root) NOPASSWD: ALL"
     nothing_left_behind
 }
 
+@test "where nobody is asked INT ends also what stands still" {
+    setsid sandtrace run --policy agent -- sh -c 'cat /etc/shadow; touch went-on; sleep 1000' </dev/null >"$NOTES/out" 2>"$NOTES/err" 3>&- &
+    box=$!
+    retry_until contains "$NOTES/err" "SECURITY_PAUSE"
+    kill -INT "$box"
+    ends_with 137
+    [ ! -e went-on ]
+    nothing_left_behind
+}
+
 @test "without a terminal and without anybody the policy's timeout decides" {
     setsid sandtrace run --policy brief -- sh -c 'cat /etc/shadow; echo "cat said $?"' </dev/null >"$NOTES/out" 2>"$NOTES/err" 3>&- &
     box=$!
@@ -542,6 +552,38 @@ ann ALL=(root) NOPASSWD: ALL"
     retry_until no_box_is_left
     terminal_left_nothing
 }
+
+@test "Ctrl-Z stops what has a shell to let it go on, and never the command itself; with a pipe it is ours, and CONT lets all go on" {
+    open_terminal
+    # Nobody is in the container who would continue it.
+    type_line "sandtrace run sh -c 'touch started; exec sleep 1000'"
+    retry_until box_runs
+    press C-z
+    press C-c
+    screen_shows "ended with 130"
+    type_line "sandtrace run -- bash --norc --noprofile"
+    type_line 'echo in-$((1+0)); sleep 1000'
+    screen_shows in-1
+    press C-z
+    screen_shows "Stopped"
+    type_line 'bg; exit 4'
+    screen_shows "ended with 4"
+    type_line "sandtrace run -- sh -c 'touch again; exec sleep 1000' | cat"
+    retry_until exists again
+    press C-z
+    retry_until shell_is_back
+    box_still_runs
+    type_line fg
+    press C-c
+    retry_until no_box_is_left
+    type_line 'echo over-$((1+1))'
+    screen_shows over-2
+    terminal_left_nothing
+}
+
+shell_is_back() { screen | grep -q 'Stopped .*sandtrace run'; }
+
+box_still_runs() { [ -n "$(running_id)" ]; }
 
 @test "its own terminal also where ours is none" {
     run --separate-stderr sandtrace run --interactive tty </dev/null
