@@ -131,10 +131,18 @@ export async function timelineLeadsToEvents(stage, container) {
     const lines = page.locator('.as-table tbody tr');
     await lines.first().waitFor();
     check(await page.locator('.as-table th[scope=col]').count() === 4, 'the table has headings');
-    const counted = (await lines.locator('td:nth-child(2)').allInnerTexts()).reduce((sum, text) => sum + Number(text.replaceAll(',', '')), 0);
-    check(counted === Number(/^[\d,]+/.exec(label)[0].replaceAll(',', '')), `the table says ${counted}, the picture ${label}`);
-    const n = Number((await lines.first().locator('td').nth(1).innerText()).replaceAll(',', ''));
-    await lines.first().locator('a').click();
+    // In one go, here and below: the container works on, and what is counted and the times of a column change with it.
+    const [counts, drawn] = await page.evaluate(() => [
+        [...document.querySelectorAll('.as-table tbody td:nth-child(2)')].map((cell) => cell.innerText),
+        document.querySelector('svg.timeline').getAttribute('aria-label'),
+    ]);
+    const counted = counts.reduce((sum, text) => sum + Number(text.replaceAll(',', '')), 0);
+    check(counted === Number(/^[\d,]+/.exec(drawn)[0].replaceAll(',', '')), `the table says ${counted}, the picture ${drawn}`);
+    const n = await lines.first().evaluate((line) => {
+        const said = line.querySelectorAll('td')[1].innerText;
+        line.querySelector('a').click();
+        return Number(said.replaceAll(',', ''));
+    });
     await until('that time only', () => query(page).since !== undefined && query(page).until !== undefined && query(page).container === container);
     await until('its events', async () => (await rows(page).count()) === Math.min(n, 100));
 }
