@@ -161,6 +161,16 @@ static void look_for_places(struct look *l, const struct st_mount *m)
     }
 }
 
+/* What a mount of an overlay shows of a layer: the same part of it. Where directories can have been renamed,
+ * any. */
+static char *part_of_layer(const struct st_mount *overlay, const char *layer)
+{
+    bool whole = strcmp(overlay->root, "/") == 0 || st_option_has(overlay->super, "redirect_dir=on");
+
+    return whole ? st_xstrdup(layer)
+                 : st_xasprintf("%s%s", strcmp(layer, "/") == 0 ? "" : layer, overlay->root);
+}
+
 /* The layers of an overlay are seen through it, under a device of its own. */
 static void look_through_overlay(struct look *l)
 {
@@ -174,11 +184,12 @@ static void look_through_overlay(struct look *l)
             if (dir[0] == '/')
                 st_places_add(&found, &l->order->mounts->ours, dir, 0);
         for (size_t i = 0; i < found.n; i++) {
+            st_auto_free char *root = part_of_layer(l->mount, found.list[i].path);
             struct st_mount layer = *l->mount;
 
             layer.major = found.list[i].major;
             layer.minor = found.list[i].minor;
-            layer.root = found.list[i].path;
+            layer.root = root;
             layer.options = "ro"; /* what is written goes elsewhere */
             look_for_places(l, &layer);
         }

@@ -35,6 +35,7 @@ teardown() {
     remove_all_containers
     remove_all_docker_containers
     remove_all_podman_containers
+    ! mountpoint -q "$NOTES/over" || umount "$NOTES/over"
     for key in host_pid cgroup_write engine_socket host_devices; do configure "$key" refuse; done
     configure default_policy refused
     nothing_left_behind
@@ -170,6 +171,18 @@ writable_cgroups='(.mounts[] | select(.type == "cgroup") | .options) |= map(if .
     mkdir -p "$NOTES/upper" "$NOTES/work"
     is_refused "$WORLD/keys through its mount /mnt;" ".mounts += [{type: \"overlay\", source: \"overlay\", destination: \"/mnt\",
         options: [\"lowerdir=$WORLD\", \"upperdir=$NOTES/upper\", \"workdir=$NOTES/work\"]}]"
+}
+
+# As on a live system, or in a development container, whose root is one overlay.
+@test "of the layers of an overlay a container reaches what its mount shows of them" {
+    mkdir -p "$NOTES/upper" "$NOTES/work" "$NOTES/over" "$WORLD/harmless"
+    echo fine >"$WORLD/harmless/file"
+    mount -t overlay -o "lowerdir=$WORLD,upperdir=$NOTES/upper,workdir=$NOTES/work" overlay "$NOTES/over"
+    runs "$(bind "$NOTES/over/harmless/file" /harmless ro)"
+    runs "$(bind "$NOTES/over/harmless" /mnt ro)"
+    is_refused "$WORLD/keys through its mount /mnt;" "$(bind "$NOTES/over/keys" /mnt ro)"
+    is_refused "$WORLD/keys through its mount /mnt;" "$(bind "$NOTES/over" /mnt ro)"
+    umount "$NOTES/over"
 }
 
 @test "a container with the machine's disks, memory or settings does not start, unless it is let" {
