@@ -157,6 +157,7 @@ writable_cgroups='(.mounts[] | select(.type == "cgroup") | .options) |= map(if .
 
 @test "a container that can reach what is ours does not start" {
     is_refused "$WORLD/keys through its mount /mnt;" "$(bind "$WORLD/keys" /mnt ro)"
+    mkdir -p "$WORLD/run/bus.d"
     is_refused "$WORLD/run through its mount /mnt;" "$(bind "$WORLD/run/bus.d" /mnt ro)"
     is_refused "$WORLD/keys through its mount /mnt;" "$(bind "$WORLD" /mnt ro)"
     is_refused "sandtrace's own" "$(bind / /host ro)"

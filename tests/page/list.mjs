@@ -138,7 +138,8 @@ export async function timelineLeadsToEvents(stage, container) {
     ]);
     const counted = counts.reduce((sum, text) => sum + Number(text.replaceAll(',', '')), 0);
     check(counted === Number(/^[\d,]+/.exec(drawn)[0].replaceAll(',', '')), `the table says ${counted}, the picture ${drawn}`);
-    const n = await lines.first().evaluate((line) => {
+    // The oldest: nothing is added to it any more.
+    const n = await lines.last().evaluate((line) => {
         const said = line.querySelectorAll('td')[1].innerText;
         line.querySelector('a').click();
         return Number(said.replaceAll(',', ''));
