@@ -166,8 +166,7 @@ shown_by() { sed -n 's/^    \([^ ]\)/\1/p' "$ST_SRCDIR/$1" | sed 's/ *#.*//' | g
     on_machine sh -c 'rm -r /etc/sandtrace/keys; mv /etc/sandtrace/keys-of-others /etc/sandtrace/keys'
 }
 
-# What builds and fetches is not for a test of an hour: quickstart.bats has its steps, build.bats builds and installs, the machines of
-# tests/vm and CI run it as it is written.
+# What builds and fetches would take an hour: quickstart.bats has its steps, build.bats builds and installs, CI runs the check as it is written.
 @test "README and CONTRIBUTING show no command that no test knows" {
     local command
     while read -r command; do

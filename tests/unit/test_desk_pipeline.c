@@ -221,16 +221,23 @@ static void fail_from(struct desk *d, unsigned seq)
     assert_int_equal(st_db_exec(d->db, sql, &err), 0);
 }
 
+/* The failure of event 1500, which is told when some more have been added. */
+static void add_until_failure(struct desk *d, struct st_error *err)
+{
+    unsigned seq = 1;
+
+    fail_from(d, 1500);
+    while (seq < 20000 && add(d, 1, seq, 10, err) == 0)
+        seq++;
+    assert_true(seq > 1500 && seq < 20000);
+}
+
 static void a_chunk_that_fails_is_told_and_none_is_written_after_it(void **state)
 {
     struct desk *d = *state;
     struct st_error err = {0};
-    unsigned seq = 1;
 
-    fail_from(d, 1500);
-    while (seq < 20000 && add(d, 1, seq, 10, &err) == 0)
-        seq++;
-    assert_true(seq > 1500 && seq < 20000);
+    add_until_failure(d, &err);
     assert_int_equal(err.errnum, EIO);
     assert_non_null(strstr(err.msg, "no room"));
     assert_int_equal(number(d, "SELECT max(seq) FROM sandbox_audit_event"), 1499);
@@ -244,11 +251,8 @@ static void after_a_failure_it_begins_anew(void **state)
 {
     struct desk *d = *state;
     struct st_error err = {0};
-    unsigned seq = 1;
 
-    fail_from(d, 1500);
-    while (seq < 20000 && add(d, 1, seq, 10, &err) == 0)
-        seq++;
+    add_until_failure(d, &err);
     st_pipeline_rest(d->pipeline);
     st_rows_rollback(d->rows);
     assert_int_equal(st_db_exec(d->db, "DROP TRIGGER full", &err), 0);
